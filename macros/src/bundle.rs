@@ -1,0 +1,52 @@
+//! `derive(Bundle)`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Error, Index, Member, parse_quote};
+
+pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
+    let name = &input.ident;
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new_spanned(name, "a bundle is a struct whose fields are components"));
+    };
+    let types: Vec<_> = data.fields.iter().map(|field| &field.ty).collect();
+    let members: Vec<Member> = data.fields.members().collect();
+    let numbers: Vec<Index> = (0..types.len()).map(Index::from).collect();
+    let mut generics = input.generics.clone();
+    if !generics.params.is_empty() {
+        let conditions = generics.make_where_clause();
+        let (_, arguments, _) = input.generics.split_for_impl();
+        conditions.predicates.push(parse_quote!(#name #arguments: 'static));
+        for ty in &types {
+            conditions.predicates.push(parse_quote!(#ty: ::esker::world::Bundle));
+        }
+    }
+    let (parameters, arguments, conditions) = generics.split_for_impl();
+    Ok(quote! {
+        impl #parameters ::esker::world::Bundle for #name #arguments #conditions {
+            type Parts = (#(<#types as ::esker::world::Bundle>::Parts,)*);
+
+            #[inline]
+            fn insert(self, gate: &mut ::esker::world::Gate<'_>) -> Self::Parts {
+                (#(::esker::world::Bundle::insert(self.#members, gate),)*)
+            }
+
+            #[inline]
+            fn remove(gate: &mut ::esker::world::Gate<'_>) -> Self::Parts {
+                (#(<#types as ::esker::world::Bundle>::remove(gate),)*)
+            }
+
+            #[inline]
+            fn assemble(parts: Self::Parts) -> ::core::option::Option<Self> {
+                ::core::option::Option::Some(Self {
+                    #(#members: ::esker::world::Bundle::assemble(parts.#numbers)?,)*
+                })
+            }
+
+            #[inline]
+            fn visit<V: ::esker::world::ComponentVisitor>(visitor: &mut V) {
+                #(<#types as ::esker::world::Bundle>::visit(visitor);)*
+            }
+        }
+    })
+}

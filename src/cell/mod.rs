@@ -1,0 +1,19 @@
+//! Cells with a borrow flag: what memory safety rests on.
+//!
+//! Every pool and every resource lives in a [`Cell`]. Readers and the writer hold guards, and a
+//! guard that cannot be had is an error with a name, for one thread and for many. No scheduler
+//! has to be right for this to be sound.
+//!
+//! # Invariants
+//! **B1** – at any time n readers or one writer hold guards on a cell.
+
+mod flag;
+mod guard;
+mod holder;
+mod thread_bound;
+
+pub(crate) use guard::Cell;
+pub(crate) use thread_bound::{ThreadBound, WrongThread};
+
+pub use flag::{Access, Conflict};
+pub use guard::{Read, Write};

@@ -1,0 +1,52 @@
+//! Component types: what makes a type a component, and how its pool is found.
+//!
+//! # Invariants
+//! **C1** – an index belongs to one type for the life of the process: a [`TypeIndex`] of `T` can
+//! only be had from the registry, under `TypeId::of::<T>()`.
+
+mod type_index;
+
+pub use type_index::{TypeIndex, TypeSlot};
+
+use crate::storage::Storage;
+
+/// A type whose values entities can have.
+///
+/// Derive it. The derive gives the type a static slot, so that its pool is found by one load and
+/// one index, and takes the choice of storage:
+///
+/// ```
+/// # use esker::{Component, World};
+/// #[derive(Component)]
+/// struct Position { x: f32, y: f32 }
+///
+/// #[derive(Component)]
+/// #[component(storage = Hashed)]
+/// struct Backstory(String);
+///
+/// #[derive(Component)]
+/// struct Selected; // a tag: takes no memory for values
+///
+/// let mut world = World::new();
+/// let e = world.spawn((Position { x: 0.0, y: 0.0 }, Selected));
+/// world.insert(e, Backstory("born in a doctest".into())).unwrap();
+/// assert!(world.has::<(Position, Selected, Backstory)>(e));
+/// ```
+///
+/// By hand it is `impl Component for Foo { type Storage = Packed<Self>; }`; the pool is found
+/// through a hash map then, as for generic types.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a component",
+    label = "not a component",
+    note = "add `#[derive(Component)]` to `{Self}`"
+)]
+pub trait Component: Sized + Send + Sync + 'static {
+    /// How values of this type are kept.
+    type Storage: Storage<Self> + Send + Sync + 'static;
+
+    /// The number under which a world keeps the pool of this type.
+    #[inline]
+    fn type_index() -> TypeIndex<Self> {
+        TypeIndex::of()
+    }
+}

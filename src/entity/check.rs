@@ -1,0 +1,62 @@
+//! Walks E1–E4, for tests and for `World::verify`.
+
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashSet;
+
+use super::Entities;
+use super::reserve::IDLE;
+use super::slot::END;
+use crate::page::PAGE_LEN;
+
+impl Entities {
+    /// Checks the invariants of this book; the error says which one is broken, and where.
+    ///
+    /// # Complexity
+    /// O(indices ever used).
+    pub fn check(&mut self) -> Result<(), String> {
+        self.settle();
+        debug_assert_eq!(*self.cursor.get_mut(), IDLE);
+        let free = self.walk_free_list()?;
+        let mut alive = 0;
+        for (number, page) in self.slots.iter() {
+            for (place, slot) in page.iter().enumerate() {
+                let index = number * PAGE_LEN as u32 + place as u32;
+                let live = slot.is_live(index);
+                alive += usize::from(live);
+                let ours = self.limits.range.contains(&index);
+                let threaded = self.demanded_link(index).is_some();
+                let belongs =
+                    if live { threaded } else { ours && !slot.is_unused() && !slot.is_retired() };
+                if free.contains(&index) != belongs {
+                    return Err(format!("E2: slot {index} is in the free list: {}", !belongs));
+                }
+                if !live && slot.version() > self.limits.last_version && !slot.is_retired() {
+                    return Err(format!("E3: slot {index} would give out a spent version"));
+                }
+                if !live && slot.word.load(Ordering::Relaxed) != 0 {
+                    return Err(format!("E1: dead slot {index} has a word"));
+                }
+                if slot.is_unused() && ours && index < self.fresh {
+                    return Err(format!("E1: slot {index} below the fresh ones was never used"));
+                }
+            }
+        }
+        if alive != self.len() {
+            return Err(format!("E1: {alive} slots are live, {} are counted", self.len()));
+        }
+        Ok(())
+    }
+
+    fn walk_free_list(&self) -> Result<FxHashSet<u32>, String> {
+        let mut seen = FxHashSet::default();
+        let mut at = self.free;
+        while at != END {
+            if self.slot(at - 1).is_none() || !seen.insert(at - 1) {
+                return Err(format!("E2: the free list comes to slot {} wrongly", at - 1));
+            }
+            at = self.link(at - 1);
+        }
+        Ok(seen)
+    }
+}

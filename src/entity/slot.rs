@@ -1,0 +1,81 @@
+//! One slot: the state of one index.
+
+use std::sync::atomic::AtomicU64;
+
+use super::Entity;
+use crate::page::PAGE_LEN;
+
+/// Number of "no slot": ends the free list.
+pub(super) const END: u32 = 0;
+
+/// Version half of a slot that gives out no more ids.
+const RETIRED: u32 = u32::MAX;
+
+/// The id that lives here, or the link to the next free slot; and the owner's word.
+///
+/// A *number* is an index plus one, as inside [`Entity`]. All zeroes is a slot that was never
+/// used: a fresh page is a page of zeroes.
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    /// Number in the lower half, version in the upper one, as in [`Entity::raw`].
+    id: u64,
+    /// Zero while the slot is dead.
+    pub(super) word: AtomicU64,
+}
+
+pub(super) type SlotPage = [Slot; PAGE_LEN];
+
+pub(super) fn new_page() -> Box<SlotPage> {
+    let slots: Vec<Slot> = (0..PAGE_LEN).map(|_| Slot::default()).collect();
+    slots.into_boxed_slice().try_into().expect("the page has PAGE_LEN slots")
+}
+
+impl Slot {
+    #[inline]
+    pub(super) fn is_unused(&self) -> bool {
+        self.id == 0
+    }
+
+    /// Whether exactly this entity lives here.
+    #[inline]
+    pub(super) fn holds(&self, entity: Entity) -> bool {
+        self.id == entity.raw()
+    }
+
+    /// Whether the slot of this index is live (E1).
+    #[inline]
+    pub(super) fn is_live(&self, index: u32) -> bool {
+        self.number() == index + 1
+    }
+
+    pub(super) fn is_retired(&self) -> bool {
+        self.version() == RETIRED
+    }
+
+    /// Own number while live, number of the next free slot while dead.
+    #[inline]
+    pub(super) fn number(&self) -> u32 {
+        self.id as u32
+    }
+
+    /// Version of the entity that lives here, or of the one that will.
+    #[inline]
+    pub(super) fn version(&self) -> u32 {
+        (self.id >> 32) as u32
+    }
+
+    #[inline]
+    pub(super) fn set_live(&mut self, entity: Entity) {
+        self.id = entity.raw();
+    }
+
+    #[inline]
+    pub(super) fn set_dead(&mut self, next: u32, version: u32) {
+        self.id = u64::from(version) << 32 | u64::from(next);
+        *self.word.get_mut() = 0;
+    }
+
+    pub(super) fn set_retired(&mut self) {
+        self.set_dead(END, RETIRED);
+    }
+}

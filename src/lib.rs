@@ -1,0 +1,62 @@
+//! A sparse-set entity component system: cheap add and remove, iteration over plain slices.
+//!
+//! Start with [`World`]. It gives out entities, keeps their components in pools, and lends them
+//! under guards:
+//!
+//! ```
+//! use esker::prelude::*;
+//!
+//! #[derive(Component)]
+//! struct Position { x: f32, y: f32 }
+//!
+//! #[derive(Component)]
+//! struct Velocity { x: f32, y: f32 }
+//!
+//! let mut world = World::new();
+//! let boat = world.spawn((Position { x: 0.0, y: 0.0 }, Velocity { x: 1.0, y: 0.5 }));
+//! world.spawn(Position { x: 5.0, y: 5.0 }); // a rock
+//!
+//! for (position, velocity) in &mut world.query::<(&mut Position, &Velocity)>() {
+//!     position.x += velocity.x;
+//!     position.y += velocity.y;
+//! }
+//! assert_eq!(world.get::<Position>(boat).unwrap().x, 1.0);
+//! ```
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`entity`] | ids, and the book that gives them out |
+//! | [`sparse`] | sparse sets, useful alone |
+//! | [`storage`] | how values are kept; storages of your own |
+//! | [`component`] | what makes a type a component |
+//! | [`world`] | the world: spawn, insert, remove, resources, pools |
+//! | [`query`] | many components at once |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+// So that the derives, which say `::esker`, work in this crate's own tests.
+extern crate self as esker;
+
+mod cell;
+pub mod component;
+pub mod entity;
+mod page;
+pub mod query;
+pub mod sparse;
+pub mod storage;
+mod tuples;
+pub mod world;
+
+pub use cell::{Access, Conflict, Read, Write};
+pub use component::Component;
+pub use entity::{Entity, NoSuchEntity};
+pub use query::{Query, With, Without};
+pub use world::{Bundle, EntityMut, EntityRef, Pool, PoolMut, Res, ResMut, World};
+
+#[cfg(feature = "derive")]
+pub use esker_macros::{Bundle, Component};
+
+/// What most programs need: `use esker::prelude::*;`.
+pub mod prelude {
+    pub use crate::{Bundle, Component, Entity, Query, Res, ResMut, With, Without, World};
+}

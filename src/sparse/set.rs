@@ -1,0 +1,267 @@
+//! The sparse set itself; knows no component type.
+
+use std::fmt;
+
+use super::{PagedMap, Slot, SparseMap};
+use crate::entity::Entity;
+
+/// A set of entities in packed order, with constant-time look-up, insert and remove.
+///
+/// Pools are built on it. Alone it is a fast set of entities: a selection, the members of a
+/// cell, everyone who was visited. It holds at most one version of each index; a stale id is
+/// never found.
+///
+/// Removing moves the last entity to the place of the removed one; all others keep theirs.
+///
+/// # Examples
+/// ```
+/// # use esker::{World, sparse::SparseSet};
+/// let mut world = World::new();
+/// let [a, b, c] = [(); 3].map(|()| world.spawn(()));
+///
+/// let mut selected = SparseSet::new();
+/// selected.extend([a, b, c]);
+/// assert_eq!(selected.remove(a), Some(0));
+/// assert_eq!(selected.as_slice(), [c, b]);
+/// ```
+pub struct SparseSet<M: SparseMap = PagedMap> {
+    map: M,
+    packed: Vec<Entity>,
+}
+
+impl SparseSet {
+    /// An empty set over a [`PagedMap`] map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<M: SparseMap> Default for SparseSet<M> {
+    fn default() -> Self {
+        Self { map: M::default(), packed: Vec::new() }
+    }
+}
+
+impl<M: SparseMap> SparseSet<M> {
+    /// Whether exactly this entity, version included, is in the set.
+    #[inline]
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.position(entity).is_some()
+    }
+
+    /// The position of `entity` in [`as_slice`](Self::as_slice).
+    #[inline]
+    #[doc(alias = "index")]
+    pub fn position(&self, entity: Entity) -> Option<usize> {
+        let position = self.map.get(entity.index()).position_of(entity);
+        debug_assert!(position.is_none_or(|at| self.packed.get(at) == Some(&entity)), "S1");
+        position
+    }
+
+    /// The entities in packed order.
+    #[inline]
+    #[doc(alias = "data")]
+    pub fn as_slice(&self) -> &[Entity] {
+        &self.packed
+    }
+
+    /// Number of entities.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.packed.is_empty()
+    }
+
+    /// Walks the entities in packed order.
+    pub fn iter(&self) -> std::iter::Copied<std::slice::Iter<'_, Entity>> {
+        self.packed.iter().copied()
+    }
+
+    /// Adds `entity` at the end; `false` if it was in the set.
+    ///
+    /// Another version of the same index gives up its place to the new one.
+    #[inline]
+    #[doc(alias = "push")]
+    pub fn insert(&mut self, entity: Entity) -> bool {
+        match self.entry(entity) {
+            Entry::Vacant(vacant) => {
+                vacant.fill();
+                true
+            }
+            Entry::Present(_) => false,
+            Entry::Displaced(at) => {
+                self.rename(at, entity);
+                true
+            }
+        }
+    }
+
+    /// Looks up `entity` for inserting.
+    #[inline]
+    pub fn entry(&mut self, entity: Entity) -> Entry<'_> {
+        let slot = self.map.slot_mut(entity.index());
+        if slot.is_vacant() {
+            return Entry::Vacant(VacantEntry { slot, packed: &mut self.packed, entity });
+        }
+        match slot.position_of(entity) {
+            Some(at) => Entry::Present(at),
+            None => Entry::Displaced(slot.position()),
+        }
+    }
+
+    /// Gives the place of one version to another version of the same index.
+    ///
+    /// # Panics
+    /// If `at` is out of bounds or the indices differ.
+    pub fn rename(&mut self, at: usize, entity: Entity) {
+        assert_eq!(self.packed[at].index(), entity.index(), "only the version may change");
+        self.packed[at] = entity;
+        *self.map.slot_mut(entity.index()) = Slot::new(at, entity);
+    }
+
+    /// Removes `entity` and says which position it had; the last entity has that position now.
+    #[inline]
+    #[doc(alias = "erase")]
+    pub fn remove(&mut self, entity: Entity) -> Option<usize> {
+        let at = self.position(entity)?;
+        self.remove_at(at);
+        Some(at)
+    }
+
+    /// Removes the entity at a position; the last entity has that position now.
+    ///
+    /// # Panics
+    /// If `at` is out of bounds.
+    #[inline]
+    pub fn remove_at(&mut self, at: usize) -> Entity {
+        let gone = self.packed.swap_remove(at);
+        self.map.vacate(gone.index());
+        if let Some(&moved) = self.packed.get(at) {
+            *self.map.slot_mut(moved.index()) = Slot::new(at, moved);
+        }
+        gone
+    }
+
+    /// Exchanges two positions.
+    ///
+    /// # Panics
+    /// If one of them is out of bounds.
+    #[inline]
+    #[doc(alias = "swap_elements")]
+    pub fn swap(&mut self, a: usize, b: usize) {
+        self.packed.swap(a, b);
+        for at in [a, b] {
+            let entity = self.packed[at];
+            *self.map.slot_mut(entity.index()) = Slot::new(at, entity);
+        }
+    }
+
+    /// Empties the set; keeps its memory.
+    pub fn clear(&mut self) {
+        for entity in self.packed.drain(..) {
+            self.map.vacate(entity.index());
+        }
+    }
+
+    /// Makes room for `additional` more entities in the packed array.
+    pub fn reserve(&mut self, additional: usize) {
+        self.packed.reserve(additional);
+    }
+
+    /// Gives back pages without members and unused room.
+    pub fn shrink_to_fit(&mut self) {
+        self.map.shrink_to_fit();
+        self.packed.shrink_to_fit();
+    }
+
+    /// Entities the packed array can hold without growing.
+    pub fn capacity(&self) -> usize {
+        self.packed.capacity()
+    }
+
+    /// Bytes of heap memory in use.
+    pub fn heap_bytes(&self) -> usize {
+        self.map.heap_bytes() + self.packed.capacity() * size_of::<Entity>()
+    }
+
+    /// Checks S1 and S2; the error says which one is broken, and where.
+    pub fn check(&self) -> Result<(), String> {
+        let mut indices = rustc_hash::FxHashSet::default();
+        for (at, &entity) in self.packed.iter().enumerate() {
+            if self.map.get(entity.index()).position_of(entity) != Some(at) {
+                return Err(format!("S1: the slot of {entity} does not lead to position {at}"));
+            }
+            if !indices.insert(entity.index()) {
+                return Err(format!("S2: index {} is in twice", entity.index()));
+            }
+        }
+        match self.map.count_taken() {
+            taken if taken == self.len() => Ok(()),
+            taken => Err(format!("S1: {taken} slots are taken by {} entities", self.len())),
+        }
+    }
+}
+
+/// What [`SparseSet::entry`] found.
+#[derive(Debug)]
+pub enum Entry<'a> {
+    /// No version of this index is in the set.
+    Vacant(VacantEntry<'a>),
+    /// The entity is at this position.
+    Present(usize),
+    /// Another version of the index is at this position.
+    Displaced(usize),
+}
+
+/// A place for one entity that is not in the set.
+#[derive(Debug)]
+pub struct VacantEntry<'a> {
+    slot: &'a mut Slot,
+    packed: &'a mut Vec<Entity>,
+    entity: Entity,
+}
+
+impl VacantEntry<'_> {
+    /// Adds the entity at the end of the packed array.
+    #[inline]
+    pub fn fill(self) {
+        *self.slot = Slot::new(self.packed.len(), self.entity);
+        self.packed.push(self.entity);
+    }
+}
+
+impl<M: SparseMap> Extend<Entity> for SparseSet<M> {
+    fn extend<I: IntoIterator<Item = Entity>>(&mut self, entities: I) {
+        for entity in entities {
+            self.insert(entity);
+        }
+    }
+}
+
+impl<M: SparseMap> FromIterator<Entity> for SparseSet<M> {
+    fn from_iter<I: IntoIterator<Item = Entity>>(entities: I) -> Self {
+        let mut set = Self::default();
+        set.extend(entities);
+        set
+    }
+}
+
+impl<'a, M: SparseMap> IntoIterator for &'a SparseSet<M> {
+    type Item = Entity;
+    type IntoIter = std::iter::Copied<std::slice::Iter<'a, Entity>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<M: SparseMap> fmt::Debug for SparseSet<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self).finish()
+    }
+}

@@ -1,0 +1,52 @@
+//! One slot of a sparse map: position and version in one word.
+
+use std::fmt;
+
+use crate::entity::Entity;
+
+/// Where an entity index is in the packed array, and which version of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Slot(u64);
+
+impl Slot {
+    /// A slot that leads nowhere.
+    ///
+    /// Its version is `u32::MAX`, which no [`Entity`] has (S3).
+    pub const VACANT: Self = Self(u64::MAX);
+
+    /// The slot of `entity` at `position`.
+    ///
+    /// The position fits because there are fewer entity indices than 32-bit numbers (S2).
+    #[inline]
+    pub fn new(position: usize, entity: Entity) -> Self {
+        debug_assert!(u32::try_from(position).is_ok());
+        Self(u64::from(entity.version()) << 32 | position as u64)
+    }
+
+    /// Whether the slot leads nowhere.
+    #[inline]
+    pub fn is_vacant(self) -> bool {
+        self == Self::VACANT
+    }
+
+    /// The position of `entity`, if the slot is that of this very version.
+    #[inline]
+    pub fn position_of(self, entity: Entity) -> Option<usize> {
+        ((self.0 >> 32) as u32 == entity.version()).then_some(self.0 as u32 as usize)
+    }
+
+    /// The position, whatever the version; meaningless in a vacant slot.
+    #[inline]
+    pub fn position(self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_vacant() {
+            return f.write_str("vacant");
+        }
+        write!(f, "{}@v{}", self.position(), self.0 >> 32)
+    }
+}

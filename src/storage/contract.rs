@@ -1,0 +1,68 @@
+//! What a storage promises.
+
+#![allow(unsafe_code, reason = "declares the unsafe trait")]
+
+use crate::entity::Entity;
+use crate::sparse::SparseMap;
+
+/// Keeps the values of an [`EntityMap`].
+///
+/// The map keeps the entities in packed order and tells the storage of every change of that
+/// order. A storage may keep values by position, by entity, or any other way, as long as it finds
+/// them again.
+///
+/// # Safety
+/// The map dereferences what [`ptr`](Self::ptr) returns. An implementation promises that, if it
+/// is told of every change in the order in which they happen:
+///
+/// - `ptr(at, entity)` for a position in use and its entity points to the value of that entity,
+///   aligned and initialised, and may be read and written through until the next call of a
+///   method that takes `&mut self`;
+/// - pointers for distinct positions point to distinct memory (P2), and making one of them does
+///   not touch the values (values sit in an `UnsafeCell` or behind a raw pointer);
+/// - if [`CONTIGUOUS`](Self::CONTIGUOUS), `ptr(at, _)` is `base().add(at)`;
+/// - `swap_remove` gives up the value it returns, and `clear` all of them, even if it unwinds;
+/// - values are dropped when the storage is dropped, each once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a storage for `{T}`",
+    note = "storages that come with esker: `Packed`, `Indexed`, `Hashed`"
+)]
+pub unsafe trait Storage<T>: Default {
+    /// How the map that uses this storage looks entities up.
+    type Map: SparseMap;
+
+    /// Whether values lie in packed order one after the other, so that they make a slice.
+    const CONTIGUOUS: bool;
+
+    /// Takes in the value of `entity`, whose position is the next one.
+    fn push(&mut self, entity: Entity, value: T);
+
+    /// Gives up the value of `entity` at position `at`; the last one takes that position.
+    fn swap_remove(&mut self, at: usize, entity: Entity) -> T;
+
+    /// Exchanges the positions of two values.
+    fn swap(&mut self, a: usize, b: usize);
+
+    /// Where the value of `entity`, which is at position `at`, lies.
+    ///
+    /// # Safety
+    /// `at` is a position in use and `entity` is the one at this position.
+    unsafe fn ptr(&self, at: usize, entity: Entity) -> *mut T;
+
+    /// Where the first value lies, or would, if the storage is contiguous.
+    fn base(&self) -> *mut T {
+        std::ptr::dangling_mut()
+    }
+
+    /// Drops all values. Those left when a drop unwinds are dropped or leaked, not kept.
+    fn clear(&mut self);
+
+    /// Makes room for `additional` more values, where that means anything.
+    fn reserve(&mut self, additional: usize);
+
+    /// Gives back memory that holds no value.
+    fn shrink_to_fit(&mut self);
+
+    /// Bytes of heap memory in use.
+    fn heap_bytes(&self) -> usize;
+}

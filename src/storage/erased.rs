@@ -1,0 +1,109 @@
+//! The face of a map whose component type is not known.
+
+use std::any::{Any, type_name};
+
+use super::{EntityMap, Storage};
+use crate::entity::Entity;
+
+/// An [`EntityMap`] of any type: what can be done without knowing the values.
+///
+/// Object safe. For code that walks all pools of an entity: inspectors, scripts, groups.
+pub trait AnyMap {
+    /// The entities in packed order.
+    fn entities(&self) -> &[Entity];
+
+    /// Whether `entity` has a value.
+    fn contains(&self, entity: Entity) -> bool;
+
+    /// The value of `entity`, to be asked for its type.
+    fn value(&self, entity: Entity) -> Option<&dyn Any>;
+
+    /// Removes and drops the value of `entity`; `false` if it has none.
+    fn discard(&mut self, entity: Entity) -> bool;
+
+    /// Exchanges two positions.
+    ///
+    /// # Panics
+    /// If one of them is out of bounds.
+    fn swap(&mut self, a: usize, b: usize);
+
+    /// Drops all values.
+    fn clear(&mut self);
+
+    /// Makes room for `additional` more values.
+    fn reserve(&mut self, additional: usize);
+
+    /// Gives back memory that serves no value.
+    fn shrink_to_fit(&mut self);
+
+    /// Full name of the value type.
+    fn type_name(&self) -> &'static str;
+
+    /// What the map occupies.
+    fn memory(&self) -> MapMemory;
+
+    /// Checks the invariants S1 and S2.
+    fn check(&self) -> Result<(), String>;
+}
+
+/// Heap memory of a map, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MapMemory {
+    /// Sparse map and packed entities.
+    pub entities: usize,
+    /// Values, without what they own elsewhere.
+    pub values: usize,
+}
+
+impl MapMemory {
+    /// Both together.
+    pub fn total(self) -> usize {
+        self.entities + self.values
+    }
+}
+
+impl<T: 'static, S: Storage<T>> AnyMap for EntityMap<T, S> {
+    fn entities(&self) -> &[Entity] {
+        self.entities()
+    }
+
+    fn contains(&self, entity: Entity) -> bool {
+        self.contains(entity)
+    }
+
+    fn value(&self, entity: Entity) -> Option<&dyn Any> {
+        self.get(entity).map(|value| value as &dyn Any)
+    }
+
+    fn discard(&mut self, entity: Entity) -> bool {
+        self.remove(entity).is_some()
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.swap(a, b);
+    }
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn reserve(&mut self, additional: usize) {
+        self.reserve(additional);
+    }
+
+    fn shrink_to_fit(&mut self) {
+        self.shrink_to_fit();
+    }
+
+    fn type_name(&self) -> &'static str {
+        type_name::<T>()
+    }
+
+    fn memory(&self) -> MapMemory {
+        MapMemory { entities: self.set().heap_bytes(), values: self.storage().heap_bytes() }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.set().check()
+    }
+}

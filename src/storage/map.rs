@@ -1,0 +1,331 @@
+//! A sparse set and its values: what a pool is made of.
+
+#![allow(unsafe_code, reason = "dereferences the pointers that storages hand out")]
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem;
+
+use super::{Packed, Storage};
+use crate::entity::Entity;
+use crate::sparse::{Entry, SparseSet};
+
+/// A map from entities to values in packed order.
+///
+/// The pools of a world are made of it. Alone it keeps data beside a world: scores, paths,
+/// whatever only one part of a program cares about. The world does not know of such a map, so
+/// values of dead entities stay until they are removed; they are never found by the id of a
+/// successor.
+///
+/// # Examples
+/// ```
+/// # use esker::{World, storage::EntityMap};
+/// let mut world = World::new();
+/// let (a, b) = (world.spawn(()), world.spawn(()));
+///
+/// let mut scores: EntityMap<u32> = EntityMap::default();
+/// scores.insert(a, 10);
+/// scores.insert(b, 20);
+/// assert_eq!(scores.insert(a, 11), Some(10));
+/// assert_eq!(scores.as_slice(), [11, 20]);
+/// assert_eq!(scores.remove(a), Some(11));
+/// assert_eq!(scores.entities(), [b]);
+/// ```
+#[doc(alias = "SecondaryMap")]
+pub struct EntityMap<T, S: Storage<T> = Packed<T>> {
+    set: SparseSet<S::Map>,
+    values: S,
+    owns: PhantomData<T>,
+}
+
+impl<T, S: Storage<T>> Default for EntityMap<T, S> {
+    fn default() -> Self {
+        Self { set: SparseSet::default(), values: S::default(), owns: PhantomData }
+    }
+}
+
+impl<T, S: Storage<T>> EntityMap<T, S> {
+    /// The entities, in the order of their values.
+    #[inline]
+    pub fn entities(&self) -> &[Entity] {
+        self.set.as_slice()
+    }
+
+    /// The set of entities that have a value.
+    #[inline]
+    pub fn set(&self) -> &SparseSet<S::Map> {
+        &self.set
+    }
+
+    /// The storage of the values.
+    #[inline]
+    pub fn storage(&self) -> &S {
+        &self.values
+    }
+
+    /// Number of values.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.set.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Whether `entity` has a value.
+    #[inline]
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.set.contains(entity)
+    }
+
+    /// The value of `entity`.
+    #[inline]
+    pub fn get(&self, entity: Entity) -> Option<&T> {
+        let at = self.set.position(entity)?;
+        // SAFETY: `entity` is at position `at` (S1), and its value there too (P1); writers have
+        // the map to themselves.
+        Some(unsafe { &*self.values.ptr(at, entity) })
+    }
+
+    /// The value of `entity`, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, entity: Entity) -> Option<&mut T> {
+        let at = self.set.position(entity)?;
+        // SAFETY: as in `get`; `&mut self` lets nobody else near.
+        Some(unsafe { &mut *self.values.ptr(at, entity) })
+    }
+
+    /// Gives `entity` a value and returns the one that was there.
+    ///
+    /// A new value goes to the end of the packed order; a replaced one keeps its place. The value
+    /// of another version of the same index counts as replaced.
+    #[inline]
+    pub fn insert(&mut self, entity: Entity, value: T) -> Option<T> {
+        match self.set.entry(entity) {
+            Entry::Vacant(vacant) => {
+                // The value first: if a storage of the user's unwinds here, the set is as it was.
+                self.values.push(entity, value);
+                vacant.fill();
+                None
+            }
+            Entry::Present(at) => {
+                // SAFETY: as in `get_mut`.
+                Some(mem::replace(unsafe { &mut *self.values.ptr(at, entity) }, value))
+            }
+            Entry::Displaced(at) => Some(self.displace(at, entity, value)),
+        }
+    }
+
+    #[cold]
+    fn displace(&mut self, at: usize, entity: Entity, value: T) -> T {
+        let old = self.set.as_slice()[at];
+        let old_value = self.remove_at(at, old);
+        self.insert(entity, value);
+        old_value
+    }
+
+    /// Takes the value of `entity` out; the last value moves to its place.
+    #[inline]
+    pub fn remove(&mut self, entity: Entity) -> Option<T> {
+        let at = self.set.position(entity)?;
+        Some(self.remove_at(at, entity))
+    }
+
+    #[inline]
+    fn remove_at(&mut self, at: usize, entity: Entity) -> T {
+        let value = self.values.swap_remove(at, entity);
+        self.set.remove_at(at);
+        value
+    }
+
+    /// Keeps the values for which `keep` says `true`, and drops the others one by one.
+    ///
+    /// Values are visited in packed order, except that the last one is visited early when it
+    /// moves to a freed place. If `keep` or a drop unwinds, those not yet visited stay.
+    pub fn retain(&mut self, mut keep: impl FnMut(Entity, &mut T) -> bool) {
+        let mut at = 0;
+        while let Some(&entity) = self.set.as_slice().get(at) {
+            // SAFETY: as in `get_mut`; `entity` was read at position `at`.
+            if keep(entity, unsafe { &mut *self.values.ptr(at, entity) }) {
+                at += 1;
+            } else {
+                drop(self.remove_at(at, entity));
+            }
+        }
+    }
+
+    /// Exchanges two positions.
+    ///
+    /// # Panics
+    /// If one of them is out of bounds; nothing has changed then.
+    #[inline]
+    pub fn swap(&mut self, a: usize, b: usize) {
+        self.set.swap(a, b);
+        self.values.swap(a, b);
+    }
+
+    /// Drops all values; keeps the memory.
+    ///
+    /// # Complexity
+    /// O(n); values that need no drop are not touched.
+    pub fn clear(&mut self) {
+        self.set.clear();
+        self.values.clear();
+    }
+
+    /// Takes all entities out but leaves their values, for [`drop_values`](Self::drop_values).
+    ///
+    /// Lets a world finish its own bookkeeping before the first `Drop` of a value can run.
+    pub(crate) fn forget_entities(&mut self) {
+        self.set.clear();
+    }
+
+    /// Second half of a clear that began with [`forget_entities`](Self::forget_entities).
+    pub(crate) fn drop_values(&mut self) {
+        debug_assert!(self.set.is_empty());
+        self.values.clear();
+    }
+
+    /// Makes room for `additional` more values.
+    pub fn reserve(&mut self, additional: usize) {
+        self.set.reserve(additional);
+        self.values.reserve(additional);
+    }
+
+    /// Gives back memory that serves no value.
+    pub fn shrink_to_fit(&mut self) {
+        self.set.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+
+    /// Entities and values in packed order.
+    #[inline]
+    pub fn iter(&self) -> Iter<'_, T, S> {
+        Iter {
+            entities: self.entities().iter().enumerate(),
+            values: &self.values,
+            item: PhantomData,
+        }
+    }
+
+    /// Entities and values in packed order, the values to be changed.
+    #[inline]
+    pub fn iter_mut(&mut self) -> IterMut<'_, T, S> {
+        let entities = self.set.as_slice().iter().enumerate();
+        IterMut { entities, values: &self.values, item: PhantomData }
+    }
+}
+
+/// Values as slices. A storage that keeps them elsewhere fails to compile here.
+impl<T, S: Storage<T>> EntityMap<T, S> {
+    const SLICES: () = assert!(
+        S::CONTIGUOUS,
+        "the values of this storage are not contiguous and make no slice: use `iter` instead"
+    );
+
+    /// The values in packed order: value `i` belongs to entity `i` of [`entities`](Self::entities).
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        let () = Self::SLICES;
+        // SAFETY: the storage is contiguous and has a value for each entity (P1); see `get`.
+        unsafe { std::slice::from_raw_parts(self.values.base(), self.set.len()) }
+    }
+
+    /// The entities and their values as two slices, the values to be changed.
+    #[inline]
+    pub fn split_mut(&mut self) -> (&[Entity], &mut [T]) {
+        let () = Self::SLICES;
+        let entities = self.set.as_slice();
+        // SAFETY: as in `as_slice`; `&mut self` lets nobody else near.
+        let values = unsafe { std::slice::from_raw_parts_mut(self.values.base(), entities.len()) };
+        (entities, values)
+    }
+
+    /// The values in packed order, to be changed.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.split_mut().1
+    }
+}
+
+type Places<'a> = std::iter::Enumerate<std::slice::Iter<'a, Entity>>;
+
+/// Walks an [`EntityMap`].
+pub struct Iter<'a, T, S> {
+    entities: Places<'a>,
+    values: &'a S,
+    item: PhantomData<&'a T>,
+}
+
+/// Walks an [`EntityMap`] and lends its values to be changed.
+pub struct IterMut<'a, T, S> {
+    entities: Places<'a>,
+    /// Shared although values are written: a unique borrow of the storage would claim all of
+    /// them at once. `item` says what is really borrowed.
+    values: &'a S,
+    item: PhantomData<&'a mut T>,
+}
+
+/// `Iterator` for both walks; they differ in the reference they make.
+macro_rules! walk {
+    ($name:ident, $item:ty, |$ptr:ident| $make:expr) => {
+        impl<'a, T, S: Storage<T>> Iterator for $name<'a, T, S> {
+            type Item = (Entity, $item);
+
+            #[inline]
+            fn next(&mut self) -> Option<Self::Item> {
+                let (at, &entity) = self.entities.next()?;
+                // SAFETY: `entity` is at position `at`; the borrow of the map keeps it there.
+                let $ptr = unsafe { self.values.ptr(at, entity) };
+                Some((entity, $make))
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                self.entities.size_hint()
+            }
+        }
+
+        impl<T, S: Storage<T>> ExactSizeIterator for $name<'_, T, S> {}
+
+        impl<T, S: Storage<T>> std::iter::FusedIterator for $name<'_, T, S> {}
+
+        impl<T, S> fmt::Debug for $name<'_, T, S> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).field("left", &self.entities.len()).finish()
+            }
+        }
+    };
+}
+
+// SAFETY (of the reference): a value of the map, which is borrowed for `'a`.
+walk!(Iter, &'a T, |ptr| unsafe { &*ptr });
+// SAFETY (of the reference): a value of the map, which is borrowed uniquely for `'a`; positions
+// are visited once and are distinct memory (P2).
+walk!(IterMut, &'a mut T, |ptr| unsafe { &mut *ptr });
+
+impl<'a, T, S: Storage<T>> IntoIterator for &'a EntityMap<T, S> {
+    type Item = (Entity, &'a T);
+    type IntoIter = Iter<'a, T, S>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a, T, S: Storage<T>> IntoIterator for &'a mut EntityMap<T, S> {
+    type Item = (Entity, &'a mut T);
+    type IntoIter = IterMut<'a, T, S>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+impl<T: fmt::Debug, S: Storage<T>> fmt::Debug for EntityMap<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self).finish()
+    }
+}

@@ -1,0 +1,34 @@
+//! How values are kept beside the entities they belong to.
+//!
+//! An [`EntityMap`] is a sparse set and a *storage*, side by side: the set knows who is in and in
+//! which order, the storage keeps the values and is told of every move. So membership, order and
+//! version checks are written once, for all storages, and know no component type.
+//!
+//! | storage | look-up | value | good for |
+//! |---|---|---|---|
+//! | [`Packed`] | page | in a slice, moves when others are removed | nearly everything; tags cost nothing |
+//! | [`Hashed`] | hash map | in a slice, likewise | few entities, scattered ids: no pages |
+//! | [`Indexed`] | page | at the place of the entity's index, never moves | addresses handed to others; big values |
+//!
+//! A storage of your own implements [`Storage`]; [`storage_conformance!`](crate::storage_conformance)
+//! tests it as ours are tested.
+//!
+//! # Invariants
+//! - **P1** – mirror rule: value `i` belongs to `packed[i]`. Whatever moves the one moves the
+//!   other in the same function of [`EntityMap`], also when user code panics in between.
+//! - **P2** – distinct positions are distinct memory.
+//! - **P3** – a storage that promises stable addresses never moves a value between insert and
+//!   remove.
+
+pub mod conformance;
+mod contract;
+mod erased;
+mod indexed;
+mod map;
+mod packed;
+
+pub use contract::Storage;
+pub use erased::{AnyMap, MapMemory};
+pub use indexed::Indexed;
+pub use map::{EntityMap, Iter, IterMut};
+pub use packed::{Hashed, Packed};

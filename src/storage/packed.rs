@@ -1,0 +1,95 @@
+//! Values one after the other, in the order of their entities.
+
+#![allow(unsafe_code, reason = "hands out pointers to values")]
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::Storage;
+use crate::entity::Entity;
+use crate::sparse::{HashedMap, PagedMap, SparseMap};
+
+/// Values in a plain slice, found through pages: the default storage.
+///
+/// Removing moves the last value to the place of the removed one. Values without size (tags)
+/// take no memory.
+pub struct Packed<T, M = PagedMap> {
+    values: Vec<UnsafeCell<T>>,
+    map: PhantomData<fn() -> M>,
+}
+
+/// Values in a plain slice, found through a hash map: for few entities with scattered ids.
+///
+/// The same as [`Packed`], except that looking up an entity hashes its index and that no page
+/// of slots is needed, so that a component three entities have costs bytes and not kibibytes.
+pub type Hashed<T> = Packed<T, HashedMap>;
+
+// SAFETY: a shared `Packed` gives out `&T` only through the map, which needs `T: Sync`; whoever
+// writes through `ptr` answers for not being shared (contract of `Storage`).
+unsafe impl<T: Sync, M> Sync for Packed<T, M> {}
+
+impl<T, M> Default for Packed<T, M> {
+    fn default() -> Self {
+        Self { values: Vec::new(), map: PhantomData }
+    }
+}
+
+// SAFETY: value `i` is `values[i]`: push appends, swap_remove and swap do to the vector what the
+// map does to the entities. Distinct elements of a vector are distinct memory (P2), in
+// `UnsafeCell`s. `Vec::clear` sets the length before it drops.
+unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
+    type Map = M;
+
+    const CONTIGUOUS: bool = true;
+
+    #[inline]
+    fn push(&mut self, _: Entity, value: T) {
+        self.values.push(UnsafeCell::new(value));
+    }
+
+    #[inline]
+    fn swap_remove(&mut self, at: usize, _: Entity) -> T {
+        self.values.swap_remove(at).into_inner()
+    }
+
+    #[inline]
+    fn swap(&mut self, a: usize, b: usize) {
+        self.values.swap(a, b);
+    }
+
+    #[inline]
+    unsafe fn ptr(&self, at: usize, _: Entity) -> *mut T {
+        debug_assert!(at < self.values.len());
+        // SAFETY: `at` is in use, by the caller's promise, and so below the length (P1).
+        UnsafeCell::raw_get(unsafe { self.values.as_ptr().add(at) })
+    }
+
+    #[inline]
+    fn base(&self) -> *mut T {
+        UnsafeCell::raw_get(self.values.as_ptr())
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        self.values.clear();
+    }
+
+    fn reserve(&mut self, additional: usize) {
+        self.values.reserve(additional);
+    }
+
+    fn shrink_to_fit(&mut self) {
+        self.values.shrink_to_fit();
+    }
+
+    fn heap_bytes(&self) -> usize {
+        if size_of::<T>() == 0 { 0 } else { self.values.capacity() * size_of::<T>() }
+    }
+}
+
+impl<T, M> fmt::Debug for Packed<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packed").field("len", &self.values.len()).finish_non_exhaustive()
+    }
+}

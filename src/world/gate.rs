@@ -1,0 +1,127 @@
+//! The gate: the one place where components enter and leave pools.
+//!
+//! # Invariants
+//! - **W1** – the order at the gate. Insert: value, then signature. Remove: value, then
+//!   signature. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
+//!   never "no" for a value that is there.
+//! - **W2** – no pool holds a dead entity: whoever calls the gate has looked up the entity's word,
+//!   which only a living one has.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::pool_box::Map;
+use super::pools::{Pools, Tag};
+use crate::component::Component;
+use crate::entity::{Entities, Entity};
+
+/// The signature of a living entity, alone with it or shared.
+pub(super) trait Word {
+    fn add(self, bit: u64);
+
+    fn keep(self, mask: u64);
+}
+
+impl Word for &mut u64 {
+    #[inline]
+    fn add(self, bit: u64) {
+        *self |= bit;
+    }
+
+    #[inline]
+    fn keep(self, mask: u64) {
+        *self &= mask;
+    }
+}
+
+// Relaxed: a bit belongs to a pool, and whoever writes it holds the guard of that pool, which
+// orders it for the next one.
+impl Word for &AtomicU64 {
+    #[inline]
+    fn add(self, bit: u64) {
+        self.fetch_or(bit, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn keep(self, mask: u64) {
+        self.fetch_and(mask, Ordering::Relaxed);
+    }
+}
+
+/// Lets a value in; returns the one it replaces.
+#[inline]
+pub(super) fn admit<T: Component>(
+    (map, tag): (&mut Map<T>, &Tag),
+    entity: Entity,
+    word: impl Word,
+    value: T,
+) -> Option<T> {
+    let replaced = map.insert(entity, value);
+    if replaced.is_none() {
+        word.add(tag.bit);
+    }
+    replaced
+}
+
+/// Lets a value out, if there is one.
+#[inline]
+pub(super) fn release<T: Component>(
+    (map, tag): (&mut Map<T>, &Tag),
+    entity: Entity,
+    word: impl Word,
+) -> Option<T> {
+    let value = map.remove(entity)?;
+    word.keep(tag.keep);
+    Some(value)
+}
+
+/// Lets out those values that `keep` refuses, and drops them one by one.
+pub(super) fn retain<T: Component>(
+    (map, tag): (&mut Map<T>, &Tag),
+    entities: &Entities,
+    mut keep: impl FnMut(Entity, &mut T) -> bool,
+) {
+    map.retain(|entity, value| {
+        let stays = keep(entity, value);
+        if !stays {
+            sign_out(entities, entity, tag);
+        }
+        stays
+    });
+}
+
+/// Lets all values out, then drops them.
+pub(super) fn clear<T: Component>((map, tag): (&mut Map<T>, &Tag), entities: &Entities) {
+    for &entity in map.entities() {
+        sign_out(entities, entity, tag);
+    }
+    map.clear();
+}
+
+/// Takes the mark of a pool off an entity that is in it.
+fn sign_out(entities: &Entities, entity: Entity, tag: &Tag) {
+    entities.word(entity).expect("W2: who is in a pool is alive").keep(tag.keep);
+}
+
+/// The gate, opened for one living entity by somebody who has the world to himself.
+///
+/// Bundles pass through it; it has no public methods.
+#[derive(Debug)]
+pub struct Gate<'w> {
+    pub(super) pools: &'w mut Pools,
+    pub(super) word: &'w mut u64,
+    pub(super) entity: Entity,
+}
+
+impl Gate<'_> {
+    #[inline]
+    pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
+        let pool = self.pools.get_or_create::<T>();
+        admit(pool.parts(), self.entity, &mut *self.word, value)
+    }
+
+    #[inline]
+    pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
+        let pool = self.pools.get_mut::<T>()?;
+        release(pool.parts(), self.entity, &mut *self.word)
+    }
+}

@@ -1,0 +1,206 @@
+//! Entities come and go.
+
+use super::funeral::Funeral;
+use super::gate::Gate;
+use super::pool_box::Detached;
+use super::pools::Pools;
+use super::{Bundle, World};
+use crate::entity::{Entity, LiveEntities, NoSuchEntity, OutOfEntities, SpawnAtError};
+
+impl World {
+    /// Brings an entity to life with these components; `()` for none.
+    ///
+    /// # Panics
+    /// If no id is left, which takes a limit or four billion entities;
+    /// [`try_spawn`](Self::try_spawn) returns that as an error.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::{Component, World};
+    /// # #[derive(Component)] struct Position(f32);
+    /// # #[derive(Component)] struct Enemy;
+    /// let mut world = World::new();
+    /// let e = world.spawn((Position(1.0), Enemy));
+    /// assert!(world.has::<Enemy>(e));
+    /// ```
+    #[inline]
+    #[track_caller]
+    #[doc(alias = "create")]
+    pub fn spawn<B: Bundle>(&mut self, bundle: B) -> Entity {
+        self.try_spawn(bundle).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Brings an entity to life, if an id is left.
+    ///
+    /// # Errors
+    /// [`OutOfEntities`]; the bundle is dropped and the world is as it was.
+    #[inline]
+    pub fn try_spawn<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
+        let (entity, word) = self.entities.claim()?;
+        bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
+        Ok(entity)
+    }
+
+    /// Brings an entity without components to life.
+    ///
+    /// # Panics
+    /// As [`spawn`](Self::spawn).
+    #[inline]
+    #[track_caller]
+    pub fn spawn_empty(&mut self) -> Entity {
+        self.entities.spawn()
+    }
+
+    /// Brings exactly this entity to life, with these components.
+    ///
+    /// For ids chosen by somebody else: a server, a file. See
+    /// [`Entities::spawn_at`](crate::entity::Entities::spawn_at) for what may be demanded.
+    ///
+    /// # Errors
+    /// [`SpawnAtError`] if an entity lives at that index, or the index lies beyond a fixed limit;
+    /// the bundle is dropped and the world is as it was.
+    pub fn spawn_at<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), SpawnAtError> {
+        self.entities.spawn_at(entity)?;
+        let word = self.entities.word_mut(entity).expect("it has just come to life");
+        bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
+        Ok(())
+    }
+
+    /// Reserves the id of an entity that will exist, from any thread.
+    ///
+    /// It comes to life, without components, with the next call through `&mut World` that spawns,
+    /// despawns or inserts, or with [`settle`](Self::settle). Until then it is not alive.
+    ///
+    /// # Errors
+    /// [`OutOfEntities`] if no id is left.
+    pub fn reserve_entity(&self) -> Result<Entity, OutOfEntities> {
+        self.entities.reserve()
+    }
+
+    /// Brings all reserved entities to life.
+    pub fn settle(&mut self) {
+        self.entities.settle();
+    }
+
+    /// Whether `entity` is alive in this world.
+    #[inline]
+    #[doc(alias = "valid")]
+    #[doc(alias = "contains")]
+    pub fn is_alive(&self, entity: Entity) -> bool {
+        self.entities.is_alive(entity)
+    }
+
+    /// Number of living entities.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entities.len()
+    }
+
+    /// Whether no entity is alive.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entities.is_empty()
+    }
+
+    /// The living entities, in ascending order of their index.
+    pub fn entities(&self) -> LiveEntities<'_> {
+        self.entities.iter()
+    }
+
+    /// The entity that lives at `index`, if one does.
+    pub fn entity_at(&self, index: u32) -> Option<Entity> {
+        self.entities.at(index)
+    }
+
+    /// Removes all components of `entity` and lets it die.
+    ///
+    /// No value is dropped before the entity is gone from every pool, so a `Drop` that panics
+    /// leaves no half-dead entity behind.
+    ///
+    /// # Errors
+    /// [`NoSuchEntity`] if it is not alive.
+    ///
+    /// # Complexity
+    /// O(components it has); how many component types there are does not matter while they are
+    /// no more than 64.
+    #[doc(alias = "destroy")]
+    #[doc(alias = "kill")]
+    pub fn despawn(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+        let (pools, waiting) = self.detach(entity)?;
+        Funeral::bury(pools, waiting);
+        Ok(())
+    }
+
+    /// Lets many entities die and returns how many were alive. Dead ones are skipped.
+    ///
+    /// All of them are gone before the first value is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::World;
+    /// let mut world = World::new();
+    /// let a = world.spawn(());
+    /// let b = world.spawn(());
+    /// assert_eq!(world.despawn_batch([a, b, a]), 2);
+    /// ```
+    pub fn despawn_batch(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
+        let mut mourned = Mourned { world: self, waiting: 0 };
+        let mut count = 0;
+        for entity in entities {
+            if let Ok((_, waiting)) = mourned.world.detach(entity) {
+                mourned.waiting |= waiting;
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// Takes `entity` out of its pools and lets it die.
+    ///
+    /// Returns the signature bits of pools where a value waits to be dropped.
+    #[inline]
+    fn detach(&mut self, entity: Entity) -> Result<(&mut Pools, u64), NoSuchEntity> {
+        self.settle();
+        let Some(&mut signature) = self.entities.word_mut(entity) else {
+            return Err(NoSuchEntity { entity });
+        };
+        let mut waiting = 0;
+        for id in Pools::candidates(signature, self.pools.len()) {
+            let pool = self.pools.at_mut(id);
+            if pool.detach(entity) == Detached::InLimbo {
+                waiting |= pool.tag().bit;
+            }
+        }
+        self.entities.despawn(entity)?;
+        Ok((&mut self.pools, waiting))
+    }
+
+    /// Lets every entity die and empties every pool. Resources stay.
+    ///
+    /// Old ids stay dead; new entities get the same indices again, lowest first. Everything is
+    /// gone before the first value is dropped. Pools keep their memory.
+    pub fn clear(&mut self) {
+        for id in 0..self.pools.len() {
+            self.pools.at_mut(id).forget_entities();
+        }
+        self.entities.clear();
+        Funeral::drop_all(&mut self.pools);
+    }
+
+    /// Makes room for `additional` more entities.
+    pub fn reserve(&mut self, additional: usize) {
+        self.entities.reserve_slots(additional);
+    }
+}
+
+/// Holds the funeral of a batch, also if the iterator of the batch unwinds.
+struct Mourned<'w> {
+    world: &'w mut World,
+    waiting: u64,
+}
+
+impl Drop for Mourned<'_> {
+    fn drop(&mut self) {
+        Funeral::bury(&mut self.world.pools, self.waiting);
+    }
+}

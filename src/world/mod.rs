@@ -1,0 +1,84 @@
+//! The world: entities, pools, resources, and the gate between them.
+//!
+//! [`World`] is one type for users and several files here, one idea each: `lifecycle` (entities
+//! come and go), `components` (values come and go), `gate` (the one way in and out of a pool),
+//! `pool` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
+//! modules add their own `impl World` blocks.
+
+mod builder;
+mod bundle;
+mod components;
+mod entity_ref;
+mod funeral;
+mod gate;
+mod lifecycle;
+mod locked;
+mod pool;
+mod pool_box;
+mod pools;
+mod report;
+mod resource;
+mod spawn_batch;
+mod verify;
+
+pub use builder::WorldBuilder;
+pub use bundle::{Bundle, ComponentVisitor};
+pub use components::{BorrowConflict, ComponentError};
+pub use entity_ref::{EntityMut, EntityRef};
+pub use gate::Gate;
+pub use locked::Locked;
+pub use pool::{Pool, PoolError, PoolMut};
+pub use pools::ComponentId;
+pub use report::{MemoryReport, PoolMemory};
+pub use resource::{Res, ResMut, ResourceError};
+pub use spawn_batch::SpawnBatch;
+pub use verify::Violation;
+
+use crate::entity::Entities;
+use pools::Pools;
+use resource::Resources;
+
+/// Everything a program keeps in Esker: entities, their components, and resources.
+///
+/// Structure changes through `&mut World`. Through `&World` components can be read and written
+/// under guards, from any thread: two borrows that exclude each other are a panic that names
+/// the component, and an error from the `try_` methods, never undefined behaviour.
+///
+/// A dead or foreign entity is never a panic: methods answer `Err`, `None` or `false`.
+///
+/// # Examples
+/// ```
+/// # use esker::{Component, World};
+/// #[derive(Component)]
+/// struct Health(u32);
+///
+/// let mut world = World::new();
+/// let hero = world.spawn(Health(10));
+/// world.get_mut::<Health>(hero).unwrap().0 -= 3;
+/// assert_eq!(world.get::<Health>(hero).unwrap().0, 7);
+///
+/// world.despawn(hero).unwrap();
+/// assert!(world.get::<Health>(hero).is_none());
+/// ```
+#[doc(alias = "registry")]
+#[doc(alias = "context")]
+#[derive(Debug, Default)]
+pub struct World {
+    entities: Entities,
+    // Declared before the resources, and so dropped before them: the drop of a component may
+    // still use what a resource keeps alive.
+    pools: Pools,
+    resources: Resources,
+}
+
+impl World {
+    /// An empty world.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty world with a range or a limit of ids.
+    pub fn builder() -> WorldBuilder {
+        WorldBuilder::default()
+    }
+}

@@ -1,0 +1,345 @@
+//! One pool at a time: its slices, its values, and changes to its membership.
+
+use std::error::Error;
+use std::fmt;
+
+use super::gate;
+use super::pool_box::Map;
+use super::pools::{Tag, name_of};
+use super::{BorrowConflict, World};
+use crate::cell::{Read, Write};
+use crate::component::Component;
+use crate::entity::{Entities, Entity, NoSuchEntity};
+use crate::storage;
+
+/// All values of a component, for reading.
+///
+/// Empty for a component the world does not know: reading never makes a pool.
+#[derive(Debug)]
+pub struct Pool<'w, T: Component> {
+    map: Option<Read<'w, Map<T>>>,
+}
+
+/// All values of a component, for changing: the values, and who has one.
+///
+/// Works through `&World`, beside borrows of other components. Ids are checked: a dead entity
+/// gets nothing.
+pub struct PoolMut<'w, T: Component> {
+    map: Write<'w, Map<T>>,
+    tag: &'w Tag,
+    entities: &'w Entities,
+}
+
+impl World {
+    /// The pool of `T`, for reading.
+    ///
+    /// # Panics
+    /// If the component is borrowed for writing; [`try_pool`](Self::try_pool) returns that as an
+    /// error.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::{Component, World};
+    /// # #[derive(Component)] struct Mass(f32);
+    /// let mut world = World::new();
+    /// world.spawn_batch((1..=4).map(|m| Mass(m as f32)));
+    /// let total: f32 = world.pool::<Mass>().as_slice().iter().map(|mass| mass.0).sum();
+    /// assert_eq!(total, 10.0);
+    /// ```
+    #[track_caller]
+    #[doc(alias = "storage")]
+    pub fn pool<T: Component>(&self) -> Pool<'_, T> {
+        self.try_pool().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The pool of `T`, for reading, if it can be borrowed.
+    ///
+    /// # Errors
+    /// [`BorrowConflict`] if the component is borrowed for writing.
+    #[track_caller]
+    pub fn try_pool<T: Component>(&self) -> Result<Pool<'_, T>, BorrowConflict> {
+        Ok(Pool { map: self.try_read_map()? })
+    }
+
+    /// The pool of `T`, for changing.
+    ///
+    /// # Panics
+    /// If the component is borrowed, or the world does not know it yet;
+    /// [`try_pool_mut`](Self::try_pool_mut) returns both as errors.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::{Component, World};
+    /// # #[derive(Component)] struct Burning(u8);
+    /// let mut world = World::new();
+    /// let a = world.spawn(Burning(3));
+    /// let b = world.spawn(());
+    ///
+    /// let mut burning = world.pool_mut::<Burning>();
+    /// burning.insert(b, Burning(1)).unwrap();
+    /// burning.retain(|_, left| { left.0 -= 1; left.0 > 0 });
+    /// assert_eq!(burning.entities(), [a]);
+    /// ```
+    #[track_caller]
+    pub fn pool_mut<T: Component>(&self) -> PoolMut<'_, T> {
+        self.try_pool_mut().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The pool of `T`, for changing, if there is one and it can be borrowed.
+    ///
+    /// # Errors
+    /// [`PoolError::Unknown`] if the world does not know the component yet;
+    /// [`PoolError::Borrowed`] if it is borrowed.
+    #[track_caller]
+    pub fn try_pool_mut<T: Component>(&self) -> Result<PoolMut<'_, T>, PoolError> {
+        let unknown = PoolError::Unknown { name: name_of::<T>() };
+        let pool = self.pools.get::<T>().ok_or(unknown)?;
+        let map = pool.cell.try_write().map_err(BorrowConflict::of::<T>)?;
+        Ok(PoolMut { map, tag: &pool.tag, entities: &self.entities })
+    }
+
+    /// A guard on the map of `T`, for reading; `None` if the world does not know `T`.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn try_read_map<T: Component>(
+        &self,
+    ) -> Result<Option<Read<'_, Map<T>>>, BorrowConflict> {
+        let Some(pool) = self.pools.get::<T>() else { return Ok(None) };
+        Ok(Some(pool.cell.try_read().map_err(BorrowConflict::of::<T>)?))
+    }
+
+    /// A guard on the map of `T`, for changing values; `None` if the world does not know `T`.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn try_write_map<T: Component>(
+        &self,
+    ) -> Result<Option<Write<'_, Map<T>>>, BorrowConflict> {
+        let Some(pool) = self.pools.get::<T>() else { return Ok(None) };
+        Ok(Some(pool.cell.try_write().map_err(BorrowConflict::of::<T>)?))
+    }
+
+    /// Removes the component from all entities that have it.
+    ///
+    /// Nobody has it any more when the first value is dropped. The pool keeps its memory.
+    pub fn clear_pool<T: Component>(&mut self) {
+        if let Some(pool) = self.pools.get_mut::<T>() {
+            gate::clear(pool.parts(), &self.entities);
+        }
+    }
+}
+
+impl<T: Component> Pool<'_, T> {
+    /// The map behind it, if there is one.
+    fn map(&self) -> Option<&Map<T>> {
+        self.map.as_deref()
+    }
+
+    /// Number of values.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entities().len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entities, in the order of their values.
+    #[inline]
+    pub fn entities(&self) -> &[Entity] {
+        self.map().map_or(&[], |map| map.entities())
+    }
+
+    /// The values, in the order of their entities. Needs a contiguous storage.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        self.map().map_or(&[], |map| map.as_slice())
+    }
+
+    /// Whether `entity` has the component.
+    #[inline]
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.map().is_some_and(|map| map.contains(entity))
+    }
+
+    /// The component of `entity`.
+    #[inline]
+    pub fn get(&self, entity: Entity) -> Option<&T> {
+        self.map()?.get(entity)
+    }
+
+    /// Entities and values in packed order.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (Entity, &T)> {
+        self.map().into_iter().flatten()
+    }
+}
+
+impl<T: Component> PoolMut<'_, T> {
+    /// Number of values.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// The entities, in the order of their values.
+    #[inline]
+    pub fn entities(&self) -> &[Entity] {
+        self.map.entities()
+    }
+
+    /// The values, in the order of their entities. Needs a contiguous storage.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        self.map.as_slice()
+    }
+
+    /// The values, to be changed. Needs a contiguous storage.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.map.as_mut_slice()
+    }
+
+    /// The entities and their values as two slices. Needs a contiguous storage.
+    #[inline]
+    pub fn split_mut(&mut self) -> (&[Entity], &mut [T]) {
+        self.map.split_mut()
+    }
+
+    /// Whether `entity` has the component.
+    #[inline]
+    pub fn contains(&self, entity: Entity) -> bool {
+        self.map.contains(entity)
+    }
+
+    /// The component of `entity`.
+    #[inline]
+    pub fn get(&self, entity: Entity) -> Option<&T> {
+        self.map.get(entity)
+    }
+
+    /// The component of `entity`, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, entity: Entity) -> Option<&mut T> {
+        self.map.get_mut(entity)
+    }
+
+    /// Gives `entity` a value and returns the one it had.
+    ///
+    /// # Errors
+    /// [`NoSuchEntity`] if it is not alive. Reserved entities are not, until they are settled.
+    #[inline]
+    pub fn insert(&mut self, entity: Entity, value: T) -> Result<Option<T>, NoSuchEntity> {
+        let word = self.entities.word(entity).ok_or(NoSuchEntity { entity })?;
+        Ok(gate::admit((&mut self.map, self.tag), entity, word, value))
+    }
+
+    /// Takes the value of `entity` out, if it has one.
+    #[inline]
+    pub fn remove(&mut self, entity: Entity) -> Option<T> {
+        let word = self.entities.word(entity)?;
+        gate::release((&mut self.map, self.tag), entity, word)
+    }
+
+    /// Keeps the values for which `keep` says `true`, and drops the others one by one.
+    ///
+    /// If `keep` or a drop unwinds, those not yet visited stay.
+    pub fn retain(&mut self, keep: impl FnMut(Entity, &mut T) -> bool) {
+        gate::retain((&mut self.map, self.tag), self.entities, keep);
+    }
+
+    /// Removes all values.
+    ///
+    /// Nobody has the component any more when the first value is dropped.
+    pub fn clear(&mut self) {
+        gate::clear((&mut self.map, self.tag), self.entities);
+    }
+
+    /// Entities and values in packed order.
+    #[inline]
+    pub fn iter(&self) -> storage::Iter<'_, T, T::Storage> {
+        self.map.iter()
+    }
+
+    /// Entities and values in packed order, the values to be changed.
+    #[inline]
+    pub fn iter_mut(&mut self) -> storage::IterMut<'_, T, T::Storage> {
+        self.map.iter_mut()
+    }
+
+    /// Exchanges two positions of the packed order.
+    ///
+    /// # Panics
+    /// If one of them is out of bounds; nothing has changed then.
+    pub fn swap(&mut self, a: usize, b: usize) {
+        self.map.swap(a, b);
+    }
+
+    /// Makes room for `additional` more values.
+    pub fn reserve(&mut self, additional: usize) {
+        self.map.reserve(additional);
+    }
+
+    /// Gives back memory that serves no value.
+    pub fn shrink_to_fit(&mut self) {
+        self.map.shrink_to_fit();
+    }
+}
+
+impl<T: Component> fmt::Debug for PoolMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PoolMut")
+            .field("component", &name_of::<T>())
+            .field("len", &self.len())
+            .finish()
+    }
+}
+
+/// A pool cannot be had for changing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// No value of the component has ever been inserted.
+    Unknown {
+        /// Name of the component type.
+        name: &'static str,
+    },
+    /// The component is borrowed.
+    Borrowed(BorrowConflict),
+}
+
+impl From<BorrowConflict> for PoolError {
+    fn from(conflict: BorrowConflict) -> Self {
+        Self::Borrowed(conflict)
+    }
+}
+
+impl fmt::Display for PoolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => {
+                let short = name.rsplit("::").next().unwrap_or(name);
+                write!(f, "the world does not know `{name}` yet; ")?;
+                write!(f, "call `world.register::<{short}>()` first")
+            }
+            Self::Borrowed(conflict) => conflict.fmt(f),
+        }
+    }
+}
+
+impl Error for PoolError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Borrowed(conflict) => Some(conflict),
+            Self::Unknown { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! One pool as the world holds it, typed and with a face that knows no type.
+
+use std::any::TypeId;
+use std::mem;
+
+use super::pools::{Tag, name_of};
+use crate::cell::{Cell, Conflict, Read};
+use crate::component::Component;
+use crate::entity::Entity;
+use crate::storage::{AnyMap, EntityMap};
+
+/// The map of a component type.
+pub(crate) type Map<T> = EntityMap<T, <T as Component>::Storage>;
+
+/// The pool of component `T`.
+#[derive(Debug)]
+pub(crate) struct PoolBox<T: Component> {
+    pub(crate) tag: Tag,
+    pub(crate) cell: Cell<Map<T>>,
+    /// Values taken out of the map whose drop has to wait until the books are right.
+    limbo: Vec<T>,
+}
+
+impl<T: Component> PoolBox<T> {
+    pub(super) fn new(tag: Tag) -> Self {
+        Self { tag, cell: Cell::new(EntityMap::default()), limbo: Vec::new() }
+    }
+
+    /// The map and what the gate needs beside it.
+    #[inline]
+    pub(super) fn parts(&mut self) -> (&mut Map<T>, &Tag) {
+        (self.cell.get_mut(), &self.tag)
+    }
+}
+
+/// What became of a value that had to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detached {
+    /// There was none.
+    Absent,
+    /// It is gone; it needed no drop.
+    Gone,
+    /// It waits to be dropped: call `bury`.
+    InLimbo,
+}
+
+/// A pool of any component type.
+pub(crate) trait AnyPool: Send + Sync {
+    fn tag(&self) -> &Tag;
+
+    fn tag_mut(&mut self) -> &mut Tag;
+
+    fn component_type(&self) -> TypeId;
+
+    fn name(&self) -> &'static str;
+
+    /// A reading guard on the map.
+    fn read(&self) -> Result<Read<'_, dyn AnyMap>, Conflict>;
+
+    fn map_mut(&mut self) -> &mut dyn AnyMap;
+
+    /// Takes the value of `entity` out without running its drop.
+    fn detach(&mut self, entity: Entity) -> Detached;
+
+    /// Drops what `detach` has put into limbo.
+    fn bury(&mut self);
+
+    /// Takes out all entities; their values stay for `drop_values`.
+    fn forget_entities(&mut self);
+
+    fn drop_values(&mut self);
+}
+
+impl<T: Component> AnyPool for PoolBox<T> {
+    fn tag(&self) -> &Tag {
+        &self.tag
+    }
+
+    fn tag_mut(&mut self) -> &mut Tag {
+        &mut self.tag
+    }
+
+    fn component_type(&self) -> TypeId {
+        TypeId::of::<T>()
+    }
+
+    fn name(&self) -> &'static str {
+        name_of::<T>()
+    }
+
+    #[track_caller]
+    fn read(&self) -> Result<Read<'_, dyn AnyMap>, Conflict> {
+        let guard = self.cell.try_read()?;
+        Ok(guard.filter_map(|map| Some(map as &dyn AnyMap)).expect("always some"))
+    }
+
+    fn map_mut(&mut self) -> &mut dyn AnyMap {
+        self.cell.get_mut()
+    }
+
+    fn detach(&mut self, entity: Entity) -> Detached {
+        match self.cell.get_mut().remove(entity) {
+            None => Detached::Absent,
+            Some(value) if mem::needs_drop::<T>() => {
+                self.limbo.push(value);
+                Detached::InLimbo
+            }
+            Some(_) => Detached::Gone,
+        }
+    }
+
+    fn bury(&mut self) {
+        // Emptied before the first drop, which may unwind; the rest is dropped on the way out.
+        self.limbo.clear();
+    }
+
+    fn forget_entities(&mut self) {
+        self.cell.get_mut().forget_entities();
+    }
+
+    fn drop_values(&mut self) {
+        self.cell.get_mut().drop_values();
+    }
+}

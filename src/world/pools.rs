@@ -1,0 +1,167 @@
+//! The pools of a world, by type and in order of their creation.
+
+#![allow(unsafe_code, reason = "goes from a type index to the pool of that type without asking")]
+
+use std::any::{TypeId, type_name};
+use std::fmt;
+
+use super::pool_box::{AnyPool, PoolBox};
+use crate::component::Component;
+
+/// Number of a component in one world, in the order in which the world came to know them.
+///
+/// Two worlds with the same history number alike, whatever else the process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ComponentId(u32);
+
+impl ComponentId {
+    /// The number.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a pool does to the signature of an entity.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tag {
+    pub(crate) id: ComponentId,
+    /// Set when a value comes in.
+    pub(crate) bit: u64,
+    /// What stays when a value goes: all but `bit`, or everything if other pools share the bit.
+    pub(crate) keep: u64,
+}
+
+/// Bits of a signature.
+const BITS: usize = u64::BITS as usize;
+
+/// All pools.
+///
+/// # Invariants
+/// **C2** – the pool at a type index in `by_type` is a `PoolBox` of just that type: only `create`
+/// puts one there.
+#[derive(Default)]
+pub(crate) struct Pools {
+    by_type: Vec<Option<Box<dyn AnyPool>>>,
+    /// Place in `by_type` of the pool with this component id.
+    order: Vec<u32>,
+}
+
+impl Pools {
+    #[inline]
+    pub(crate) fn get<T: Component>(&self) -> Option<&PoolBox<T>> {
+        let pool = self.by_type.get(T::type_index().get())?.as_deref()?;
+        debug_assert_eq!(pool.component_type(), TypeId::of::<T>(), "C2");
+        // SAFETY: the pool at the index of `T` (C1) is a `PoolBox<T>` (C2).
+        Some(unsafe { &*std::ptr::from_ref(pool).cast::<PoolBox<T>>() })
+    }
+
+    #[inline]
+    pub(crate) fn get_mut<T: Component>(&mut self) -> Option<&mut PoolBox<T>> {
+        let pool = self.by_type.get_mut(T::type_index().get())?.as_deref_mut()?;
+        debug_assert_eq!(pool.component_type(), TypeId::of::<T>(), "C2");
+        // SAFETY: as in `get`.
+        Some(unsafe { &mut *std::ptr::from_mut(pool).cast::<PoolBox<T>>() })
+    }
+
+    #[inline]
+    pub(crate) fn get_or_create<T: Component>(&mut self) -> &mut PoolBox<T> {
+        let index = T::type_index().get();
+        if self.by_type.get(index).is_none_or(Option::is_none) {
+            self.create::<T>(index);
+        }
+        self.get_mut().expect("created above if it was not there")
+    }
+
+    #[cold]
+    fn create<T: Component>(&mut self, index: usize) {
+        let number = u32::try_from(self.order.len()).expect("fewer than 2^32 component types");
+        let bit = 1 << (self.order.len() % BITS);
+        let shared = self.order.len() >= BITS;
+        if shared {
+            // From here on the bit says "maybe" for the pool that had it alone, too.
+            for id in (self.order.len() % BITS..self.order.len()).step_by(BITS) {
+                self.at_mut(id).tag_mut().keep = u64::MAX;
+            }
+        }
+        let keep = if shared { u64::MAX } else { !bit };
+        if self.by_type.len() <= index {
+            self.by_type.resize_with(index + 1, || None);
+        }
+        self.order.push(index as u32);
+        self.by_type[index] =
+            Some(Box::new(PoolBox::<T>::new(Tag { id: ComponentId(number), bit, keep })));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The pool of a component id, which must exist.
+    #[inline]
+    pub(crate) fn at(&self, id: usize) -> &dyn AnyPool {
+        self.by_type[self.order[id] as usize].as_deref().expect("an ordered pool exists")
+    }
+
+    #[inline]
+    pub(crate) fn at_mut(&mut self, id: usize) -> &mut dyn AnyPool {
+        self.by_type[self.order[id] as usize].as_deref_mut().expect("an ordered pool exists")
+    }
+
+    /// The pools in order of creation.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn AnyPool> {
+        (0..self.len()).map(|id| self.at(id))
+    }
+
+    /// Ids of the pools that may hold an entity with this signature.
+    ///
+    /// Exact while there are no more pools than bits.
+    #[inline]
+    pub(crate) fn candidates(signature: u64, pools: usize) -> Candidates {
+        Candidates { signature, next: usize::MAX, pools }
+    }
+}
+
+/// See [`Pools::candidates`]. Apart from any borrow, so that the pools can be changed on the way.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidates {
+    signature: u64,
+    /// The next pool that shares the bit visited last.
+    next: usize,
+    pools: usize,
+}
+
+impl Iterator for Candidates {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.next >= self.pools {
+            if self.signature == 0 {
+                return None;
+            }
+            self.next = self.signature.trailing_zeros() as usize;
+            self.signature &= self.signature - 1;
+        }
+        let id = self.next;
+        self.next += BITS;
+        Some(id)
+    }
+}
+
+impl fmt::Debug for Pools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|pool| pool.name())).finish()
+    }
+}
+
+impl fmt::Display for ComponentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "component {}", self.0)
+    }
+}
+
+/// The name under which messages speak of a type.
+pub(crate) fn name_of<T>() -> &'static str {
+    type_name::<T>()
+}

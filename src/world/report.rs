@@ -1,0 +1,93 @@
+//! What a world occupies, and giving it back.
+
+use std::fmt;
+
+use super::World;
+use crate::storage::MapMemory;
+
+/// Heap memory of a [`World`], in bytes; prints as a table.
+///
+/// Counts what the world itself has allocated; what values and resources own is theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryReport {
+    /// Slots of ids and signatures.
+    pub entities: usize,
+    /// The pools, in the order in which the world came to know the components.
+    pub pools: Vec<PoolMemory>,
+    /// Number of resources.
+    pub resources: usize,
+}
+
+/// Heap memory of one pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolMemory {
+    /// Name of the component type.
+    pub name: &'static str,
+    /// Number of values.
+    pub len: usize,
+    /// Bytes.
+    pub memory: MapMemory,
+}
+
+impl MemoryReport {
+    /// All of it, in bytes.
+    pub fn total(&self) -> usize {
+        self.entities + self.pools.iter().map(|pool| pool.memory.total()).sum::<usize>()
+    }
+}
+
+impl fmt::Display for MemoryReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:>12} {:>12} {:>10}  pool", "values", "look-up", "entities")?;
+        for pool in &self.pools {
+            let MapMemory { entities, values } = pool.memory;
+            writeln!(f, "{values:>12} {entities:>12} {:>10}  {}", pool.len, pool.name)?;
+        }
+        writeln!(f, "{:>12} {:>12} {:>10}  (ids and signatures)", "", self.entities, "")?;
+        write!(f, "{} bytes in all, and {} resources", self.total(), self.resources)
+    }
+}
+
+impl World {
+    /// Says what the world occupies.
+    ///
+    /// # Panics
+    /// If a component is borrowed for writing.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::{Component, World};
+    /// #[derive(Component)]
+    /// struct Tag;
+    ///
+    /// let mut world = World::new();
+    /// world.spawn(Tag);
+    /// let report = world.memory_report();
+    /// assert_eq!((report.pools[0].len, report.pools[0].memory.values), (1, 0));
+    /// println!("{report}");
+    /// ```
+    #[track_caller]
+    pub fn memory_report(&self) -> MemoryReport {
+        let pools = self.pools.iter().map(|pool| {
+            let map = pool.read().unwrap_or_else(|conflict| {
+                panic!("{}", super::BorrowConflict { name: pool.name(), conflict })
+            });
+            PoolMemory { name: pool.name(), len: map.entities().len(), memory: map.memory() }
+        });
+        MemoryReport {
+            entities: self.entities.heap_bytes(),
+            pools: pools.collect(),
+            resources: self.resources.len(),
+        }
+    }
+
+    /// Gives back memory that serves nothing: after a peak, after a level.
+    ///
+    /// Slots of dead ids stay, because their versions must be remembered.
+    #[doc(alias = "compact")]
+    pub fn shrink_to_fit(&mut self) {
+        for id in 0..self.pools.len() {
+            self.pools.at_mut(id).map_mut().shrink_to_fit();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Walks the invariants of a whole world: for tests, and for finding out.
+
+use std::error::Error;
+use std::fmt;
+
+use super::World;
+use crate::storage::AnyMap;
+
+/// An invariant that does not hold: a bug in Esker, or in an unsafe storage of the user's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invariant broken: {}", self.what)
+    }
+}
+
+impl Error for Violation {}
+
+impl World {
+    /// Checks every invariant of the world. Settles reserved entities first.
+    ///
+    /// # Errors
+    /// [`Violation`], which names the invariant and the place.
+    ///
+    /// # Complexity
+    /// O(everything): for tests.
+    pub fn verify(&mut self) -> Result<(), Violation> {
+        self.check().map_err(|what| Violation { what })
+    }
+
+    fn check(&mut self) -> Result<(), String> {
+        self.entities.check()?;
+        let mut expected = rustc_hash::FxHashMap::default();
+        for id in 0..self.pools.len() {
+            let pool = self.pools.at_mut(id);
+            let (name, bit) = (pool.name(), pool.tag().bit);
+            let map: &dyn AnyMap = &*pool.map_mut();
+            map.check().map_err(|what| format!("{what}, in the pool of `{name}`"))?;
+            for &entity in map.entities() {
+                if map.value(entity).is_none() {
+                    return Err(format!("P1: {entity} is in the pool of `{name}` without a value"));
+                }
+                let Some(word) = self.entities.word_mut(entity) else {
+                    return Err(format!("W2: dead {entity} is in the pool of `{name}`"));
+                };
+                if *word & bit == 0 {
+                    return Err(format!("W1: {entity} is in the pool of `{name}` unsigned"));
+                }
+                *expected.entry(entity).or_insert(0) |= bit;
+            }
+        }
+        // While no bit is shared, a signature says exactly what the pools say.
+        if self.pools.len() <= 64 {
+            let living: Vec<_> = self.entities.iter().collect();
+            for entity in living {
+                let signature = self.entities.word_mut(entity).map_or(0, |word| *word);
+                if signature != expected.get(&entity).copied().unwrap_or(0) {
+                    return Err(format!("W1: {entity} signs for a component it does not have"));
+                }
+            }
+        }
+        for id in 0..self.pools.len() {
+            if let Err(conflict) = self.pools.at(id).read() {
+                let name = self.pools.at(id).name();
+                return Err(format!("B1: the pool of `{name}` is borrowed: {conflict}"));
+            }
+        }
+        Ok(())
+    }
+}
