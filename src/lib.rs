@@ -60,3 +60,8 @@ pub use esker_macros::{Bundle, Component};
 pub mod prelude {
     pub use crate::{Bundle, Component, Entity, Query, Res, ResMut, With, Without, World};
 }
+
+/// The program in the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

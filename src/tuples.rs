@@ -1,16 +1,19 @@
 //! The one list of tuple lengths.
 
-/// Calls a macro for each tuple length from 0 to 16, with the names of the type parameters.
+/// Calls a macro for each tuple length from 0 to 16, with type parameters and field numbers:
+/// `A 0, B 1, C 2`.
 macro_rules! all_tuples {
     ($implement:ident) => {
-        crate::tuples::all_tuples!(@ $implement A B C D E F G H I J K L M N O P;);
+        crate::tuples::all_tuples!(@ $implement []
+            (A 0) (B 1) (C 2) (D 3) (E 4) (F 5) (G 6) (H 7)
+            (I 8) (J 9) (K 10) (L 11) (M 12) (N 13) (O 14) (P 15));
     };
-    (@ $implement:ident; $($done:ident)*) => {
-        $implement!($($done),*);
+    (@ $implement:ident [$($name:ident $at:tt),*]) => {
+        $implement!($($name $at),*);
     };
-    (@ $implement:ident $next:ident $($rest:ident)*; $($done:ident)*) => {
-        $implement!($($done),*);
-        crate::tuples::all_tuples!(@ $implement $($rest)*; $($done)* $next);
+    (@ $implement:ident [$($name:ident $at:tt),*] ($next:ident $next_at:tt) $($rest:tt)*) => {
+        $implement!($($name $at),*);
+        crate::tuples::all_tuples!(@ $implement [$($name $at,)* $next $next_at] $($rest)*);
     };
 }
 

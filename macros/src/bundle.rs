@@ -23,8 +23,10 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     }
     let (parameters, arguments, conditions) = generics.split_for_impl();
     Ok(quote! {
+        #[allow(unused_variables)]
         impl #parameters ::esker::world::Bundle for #name #arguments #conditions {
             type Parts = (#(<#types as ::esker::world::Bundle>::Parts,)*);
+            type Writer = (#(<#types as ::esker::world::Bundle>::Writer,)*);
 
             #[inline]
             fn insert(self, gate: &mut ::esker::world::Gate<'_>) -> Self::Parts {
@@ -41,6 +43,11 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
                 ::core::option::Option::Some(Self {
                     #(#members: ::esker::world::Bundle::assemble(parts.#numbers)?,)*
                 })
+            }
+
+            #[inline]
+            fn write(self, writer: &mut Self::Writer, entity: ::esker::entity::Entity) {
+                #(::esker::world::Bundle::write(self.#members, &mut writer.#numbers, entity);)*
             }
 
             #[inline]

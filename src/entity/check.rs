@@ -18,28 +18,30 @@ impl Entities {
         self.settle();
         debug_assert_eq!(*self.cursor.get_mut(), IDLE);
         let free = self.walk_free_list()?;
+        let first = self.limits.range.start;
+        let near = (first..).zip(&self.near);
+        let far = self.far.iter().flat_map(|(page, slots)| (page * PAGE_LEN as u32..).zip(slots));
         let mut alive = 0;
-        for (number, page) in self.slots.iter() {
-            for (place, slot) in page.iter().enumerate() {
-                let index = number * PAGE_LEN as u32 + place as u32;
-                let live = slot.is_live(index);
-                alive += usize::from(live);
-                let ours = self.limits.range.contains(&index);
-                let threaded = self.demanded_link(index).is_some();
-                let belongs =
-                    if live { threaded } else { ours && !slot.is_unused() && !slot.is_retired() };
-                if free.contains(&index) != belongs {
-                    return Err(format!("E2: slot {index} is in the free list: {}", !belongs));
-                }
-                if !live && slot.version() > self.limits.last_version && !slot.is_retired() {
-                    return Err(format!("E3: slot {index} would give out a spent version"));
-                }
-                if !live && slot.word.load(Ordering::Relaxed) != 0 {
-                    return Err(format!("E1: dead slot {index} has a word"));
-                }
-                if slot.is_unused() && ours && index < self.fresh {
-                    return Err(format!("E1: slot {index} below the fresh ones was never used"));
-                }
+        for (index, slot) in near.chain(far.filter(|(_, slot)| !slot.is_unused())) {
+            let live = slot.is_live(index);
+            alive += usize::from(live);
+            if !std::ptr::eq(self.slot(index).expect("listed above"), slot) {
+                return Err(format!("E1: index {index} has a near and a far slot"));
+            }
+            let is_near = self.near_place(index) < self.near.len();
+            let threaded = self.demanded_link(index).is_some();
+            let belongs = if live { threaded } else { is_near && !slot.is_retired() };
+            if free.contains(&index) != belongs {
+                return Err(format!("E2: slot {index} is in the free list: {}", !belongs));
+            }
+            if !live && slot.version() > self.limits.last_version && !slot.is_retired() {
+                return Err(format!("E3: slot {index} would give out a spent version"));
+            }
+            if !live && slot.word.load(Ordering::Relaxed) != 0 {
+                return Err(format!("E1: dead slot {index} has a word"));
+            }
+            if slot.is_unused() {
+                return Err(format!("E1: slot {index} is among the near ones, but unused"));
             }
         }
         if alive != self.len() {

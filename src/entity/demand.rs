@@ -7,10 +7,11 @@
 
 use std::error::Error;
 use std::fmt;
+use std::mem::take;
 
-use super::slot::{END, new_page};
-use super::{Entities, Entity};
-use crate::page::{page_of, place_in_page};
+use super::slot::{END, Slot, new_page};
+use super::{Entities, Entity, NoSuchEntity};
+use crate::page::{PAGE_LEN, page_of, place_in_page};
 
 /// What the slot of a demanded entity cannot say itself.
 #[derive(Debug, Clone, Copy)]
@@ -51,16 +52,19 @@ impl Entities {
         if let Some(living) = self.at(index) {
             return Err(SpawnAtError::Taken { demanded, living });
         }
-        let ours = self.limits.range.contains(&index);
-        if self.limits.fixed && !ours {
+        if self.limits.fixed && !self.limits.range.contains(&index) {
             let limit = self.limits.range.len() as u32;
             return Err(SpawnAtError::BeyondLimit { demanded, limit });
         }
-        let slot = &mut self.slots.get_or_create(page_of(index), new_page)[place_in_page(index)];
-        // A free slot of the range is in the list; all others are not (E2).
-        let threaded = (ours && !slot.is_unused() && !slot.is_retired()).then(|| slot.number());
+        let is_near = self.near_place(index) < self.near.len();
+        let slot = self.slot_or_far_mut(index);
+        // A dead slot near by is in the list, unless it is retired (E2).
+        let threaded = (is_near && !slot.is_retired()).then(|| slot.number());
         let floor = slot.version();
-        slot.set_live(demanded);
+        slot.set_demanded(demanded);
+        if !is_near && self.limits.range.contains(&index) {
+            self.plain = self.plain.min(self.near_place(index));
+        }
         if threaded.is_some() || floor > demanded.version() {
             self.demanded.insert(index, Demanded { threaded, floor });
         }
@@ -68,21 +72,66 @@ impl Entities {
         Ok(())
     }
 
-    /// Passes over demanded slots at the head of the free list, then takes the first free one.
+    /// The slot of any index; one that lies apart from the near ones is made if need be.
+    fn slot_or_far_mut(&mut self, index: u32) -> &mut Slot {
+        let place = self.near_place(index);
+        match self.near.get_mut(place) {
+            Some(slot) => slot,
+            None => &mut self.far.get_or_create(page_of(index), new_page)[place_in_page(index)],
+        }
+    }
+
+    /// Passes over demanded slots at the head of the free list, then makes the next one live.
     #[cold]
-    pub(super) fn skip_demanded(&mut self) -> Option<u32> {
+    pub(super) fn next_free_demanded(&mut self) -> Option<usize> {
         while self.free != END {
             let index = self.free - 1;
             let Some(link) = self.demanded_link(index) else { return self.next_free() };
             self.free = link;
-            let version = self.slot(index).expect("a demanded slot has a page").version();
+            let version = self.slot(index).expect("a demanded slot exists").version();
             let record = self.demanded.get_mut(&index).expect("it has a link");
             record.threaded = None;
             if record.floor <= version {
                 self.demanded.remove(&index);
             }
         }
-        None
+        self.next_fresh()
+    }
+
+    /// Moves demanded slots that the near ones have come to among them, up to one that is free
+    /// to be given out.
+    #[cold]
+    pub(super) fn next_fresh_demanded(&mut self) -> Option<usize> {
+        let mut found = None;
+        while found.is_none() && self.fresh() < self.limits.range.end {
+            let (index, place) = (self.fresh(), self.near.len());
+            let page = self.far.get_mut(page_of(index));
+            let mut slot =
+                page.map(|page| take(&mut page[place_in_page(index)])).unwrap_or_default();
+            if !slot.is_live(index) && !slot.is_retired() {
+                slot.set_live(index);
+                found = Some(place);
+            }
+            self.near.push(slot);
+        }
+        let ahead = self.first_far(self.fresh()).unwrap_or(self.limits.range.end);
+        self.plain = self.near_place(ahead.min(self.limits.range.end));
+        found
+    }
+
+    /// The first index from `index` on that has a slot apart from the near ones.
+    fn first_far(&self, index: u32) -> Option<u32> {
+        let pages = self.far.iter().filter(|&(page, _)| page >= page_of(index));
+        let slots = pages.flat_map(|(page, slots)| (page * PAGE_LEN as u32..).zip(slots));
+        slots.filter(|(_, slot)| !slot.is_unused()).map(|(at, _)| at).find(|&at| at >= index)
+    }
+
+    /// The first index from `index` on that a new entity can have, as `next_fresh` would find it.
+    pub(super) fn first_fresh(&self, index: u32) -> Option<u32> {
+        let free = |&index: &u32| {
+            self.slot(index).is_none_or(|slot| !slot.is_live(index) && !slot.is_retired())
+        };
+        (index..self.limits.range.end).find(free)
     }
 
     /// The link of a live slot that the free list still runs through.
@@ -90,24 +139,27 @@ impl Entities {
         self.demanded.get(&index)?.threaded
     }
 
-    /// Frees a slot while demanded slots exist, which this one may be.
+    /// Lets an entity die that was demanded, or lies far, or is not alive at all.
     #[cold]
-    pub(super) fn free_demanded(&mut self, index: u32, next_version: u32) {
-        let Some(record) = self.demanded.remove(&index) else {
-            return self.free_slot(index, next_version);
-        };
-        let next_version = next_version.max(record.floor);
-        match record.threaded {
+    pub(super) fn despawn_demanded(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+        if !self.is_alive(entity) {
+            return Err(NoSuchEntity { entity });
+        }
+        let index = entity.index();
+        let record = self.demanded.remove(&index);
+        let next_version = record.map_or(0, |record| record.floor).max(entity.version() + 1);
+        match record.and_then(|record| record.threaded) {
             None => self.free_slot(index, next_version),
             // Still in the list: it gets its link back and keeps its place.
             Some(link) if next_version <= self.limits.last_version => {
-                self.slot_mut(index).expect("it was live").set_dead(link, next_version);
+                self.slot_mut(index).expect("it is live").set_dead(link, next_version);
             }
             Some(link) => {
                 self.unthread(index, link);
-                self.slot_mut(index).expect("it was live").set_retired();
+                self.slot_mut(index).expect("it is live").set_retired();
             }
         }
+        Ok(())
     }
 
     /// Takes a slot out of the list by walking there: only for one that dies for the last time.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::demand::Demanded;
 use super::reserve::IDLE;
-use super::slot::{END, Slot, SlotPage, new_page};
+use super::slot::{END, Slot, SlotPage};
 use super::{Entity, LiveEntities};
 use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 
@@ -31,11 +31,14 @@ use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 /// ```
 #[derive(Debug)]
 pub struct Entities {
-    pub(super) slots: PageTable<SlotPage>,
+    /// The slots of all indices given out so far, from the first of the range on.
+    pub(super) near: Vec<Slot>,
+    /// Slots of demanded ids that lie elsewhere. An index below the end of `near` is not here.
+    pub(super) far: PageTable<SlotPage>,
     /// Number of the first free slot; the list runs through the slots (E2).
     pub(super) free: u32,
-    /// The next index to be used for the first time, unless it was demanded before.
-    pub(super) fresh: u32,
+    /// Length to which `near` may grow without meeting a demanded slot or the end of the range.
+    pub(super) plain: usize,
     alive: u32,
     pub(super) limits: Limits,
     /// Slots whose next version or place in the free list is not what the slot says.
@@ -56,8 +59,8 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        // The last index is never given out by itself, so that `fresh` cannot reach the value
-        // that marks an idle cursor.
+        // The last index is never given out by itself, so that the cursor cannot reach the value
+        // that marks it idle.
         let range = 0..Entity::MAX_INDEX;
         Self { range, fixed: false, last_version: Entity::MAX_VERSION }
     }
@@ -77,16 +80,17 @@ impl Entities {
 
     pub(crate) fn with_limits(limits: Limits) -> Self {
         let mut entities = Self {
-            slots: PageTable::default(),
+            near: Vec::new(),
+            far: PageTable::default(),
             free: END,
-            fresh: limits.range.start,
+            plain: limits.range.len(),
             alive: 0,
             limits,
             demanded: FxHashMap::default(),
             cursor: AtomicU64::new(IDLE),
         };
         if entities.limits.fixed {
-            entities.reserve_slots(entities.limits.range.len());
+            entities.near.reserve_exact(entities.limits.range.len());
         }
         entities
     }
@@ -102,7 +106,7 @@ impl Entities {
     /// The entity that lives at `index`, if one does.
     pub fn at(&self, index: u32) -> Option<Entity> {
         let slot = self.slot(index).filter(|slot| slot.is_live(index))?;
-        Entity::new(index, slot.version())
+        Some(Entity::of(index, slot.version()))
     }
 
     /// Number of living entities.
@@ -122,7 +126,7 @@ impl Entities {
     /// # Complexity
     /// O(indices ever used).
     pub fn iter(&self) -> LiveEntities<'_> {
-        LiveEntities::new(&self.slots, self.len())
+        LiveEntities::new(self)
     }
 
     /// Brings an entity to life: the index freed last, or a new one.
@@ -151,16 +155,21 @@ impl Entities {
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
         self.settle();
-        if !self.is_alive(entity) {
-            return Err(NoSuchEntity { entity });
+        let place = self.near_place(entity.index());
+        match self.near.get_mut(place) {
+            Some(slot) if slot.holds(entity) && self.demanded.is_empty() => {
+                let next_version = entity.version() + 1;
+                if next_version > self.limits.last_version {
+                    slot.set_retired();
+                } else {
+                    slot.set_dead(self.free, next_version);
+                    self.free = entity.index() + 1;
+                }
+            }
+            // Also the way of those that are not alive.
+            _ => self.despawn_demanded(entity)?,
         }
         self.alive -= 1;
-        let next_version = entity.version() + 1;
-        if self.demanded.is_empty() {
-            self.free_slot(entity.index(), next_version);
-        } else {
-            self.free_demanded(entity.index(), next_version);
-        }
         Ok(())
     }
 
@@ -173,13 +182,15 @@ impl Entities {
         self.free = END;
         self.alive = 0;
         let demanded = std::mem::take(&mut self.demanded);
-        for number in self.slots.numbers().into_iter().rev() {
-            for place in (0..PAGE_LEN).rev() {
-                let index = number * PAGE_LEN as u32 + place as u32;
-                let Some(slot) = self.slot_mut(index) else { continue };
-                if slot.is_unused() || slot.is_retired() {
-                    continue;
-                }
+        let first = self.limits.range.start;
+        let near = (0..self.near.len() as u32).map(|place| first + place);
+        let far = self.far.numbers().into_iter();
+        let far =
+            far.flat_map(|page| (0..PAGE_LEN as u32).map(move |i| page * PAGE_LEN as u32 + i));
+        // From the end, so that the lowest index comes to be the first of the list.
+        for index in near.chain(far).rev() {
+            let slot = self.slot(index).expect("listed above");
+            if !slot.is_unused() && !slot.is_retired() {
                 let next_version = slot.version() + u32::from(slot.is_live(index));
                 let floor = demanded.get(&index).map_or(0, |record| record.floor);
                 self.free_slot(index, next_version.max(floor));
@@ -190,62 +201,107 @@ impl Entities {
     /// Brings an entity to life and gives access to its word.
     #[inline]
     pub(crate) fn claim(&mut self) -> Result<(Entity, &mut u64), OutOfEntities> {
-        self.settle();
-        let index = if self.free == END { self.next_fresh() } else { self.next_free() };
-        let Some(index) = index else {
-            return Err(OutOfEntities { limit: self.limits.range.len() as u32 });
-        };
+        let place = self.near.len();
+        if *self.cursor.get_mut() != IDLE || self.free != END || place >= self.plain {
+            return self.claim_used();
+        }
+        let index = self.limits.range.start + place as u32;
+        self.near.push(Slot::new_live(index, 0));
         self.alive += 1;
-        let slot = &mut self.slots.get_or_create(page_of(index), new_page)[place_in_page(index)];
-        let entity = Entity::new(index, slot.version()).expect("a slot that is not retired");
-        slot.set_live(entity);
-        Ok((entity, slot.word.get_mut()))
+        Ok((Entity::of(index, 0), self.near[place].word.get_mut()))
     }
 
-    /// Takes the first free slot off the list; the list may turn out to be empty.
-    #[inline]
-    pub(super) fn next_free(&mut self) -> Option<u32> {
-        let index = self.free - 1;
-        let slot = self.slot(index).expect("a free slot has a page");
-        if slot.is_live(index) {
-            return self.skip_demanded();
+    /// Brings up to `at_most` entities to life, at least one, all with the same word.
+    ///
+    /// Several at once only if they are new indices with nothing in the way, so that
+    /// [`unclaim`](Self::unclaim) can take them back.
+    pub(crate) fn claim_row(
+        &mut self,
+        at_most: usize,
+        word: u64,
+        into: &mut Vec<Entity>,
+    ) -> Result<(), OutOfEntities> {
+        let place = self.near.len();
+        let count = at_most.min(self.plain.saturating_sub(place));
+        if *self.cursor.get_mut() != IDLE || self.free != END || count == 0 {
+            let (entity, its_word) = self.claim()?;
+            *its_word = word;
+            into.push(entity);
+            return Ok(());
         }
-        self.free = slot.number();
-        Some(index)
+        let first = self.fresh();
+        let indices = first..first + count as u32;
+        self.near.extend(indices.clone().map(|index| Slot::new_live(index, word)));
+        into.extend(indices.map(|index| Entity::of(index, 0)));
+        self.alive += count as u32;
+        Ok(())
     }
 
-    /// The next index that was never used.
-    #[inline]
-    pub(super) fn next_fresh(&mut self) -> Option<u32> {
-        let index = self.first_unused(self.fresh)?;
-        self.fresh = index + 1;
-        Some(index)
+    /// Takes back the last `count` entities of a row, which nobody has seen: as if they had never
+    /// been.
+    pub(crate) fn unclaim(&mut self, count: usize) {
+        debug_assert!(self.near.iter().rev().take(count).all(|slot| slot.version() == 0));
+        self.near.truncate(self.near.len() - count);
+        self.alive -= count as u32;
     }
 
-    /// The first index from `index` on that was never used, inside the range.
+    /// The rest of `claim`: all but a new index with nothing in the way.
+    #[inline(never)]
+    fn claim_used(&mut self) -> Result<(Entity, &mut u64), OutOfEntities> {
+        self.settle();
+        let place = if self.free == END { self.next_fresh() } else { self.next_free() };
+        let slot = place.and_then(|place| self.near.get_mut(place));
+        let limit = self.limits.range.len() as u32;
+        let slot = slot.ok_or(OutOfEntities { limit })?;
+        self.alive += 1;
+        Ok((slot.live_entity(), slot.word.get_mut()))
+    }
+
+    /// Takes the first slot off the free list and makes it live; its place among the near ones.
     #[inline]
-    pub(super) fn first_unused(&self, mut index: u32) -> Option<u32> {
-        while index < self.limits.range.end {
-            if self.slot(index).is_none_or(Slot::is_unused) {
-                return Some(index);
+    pub(super) fn next_free(&mut self) -> Option<usize> {
+        let index = self.free.wrapping_sub(1);
+        let place = self.near_place(index);
+        match self.near.get_mut(place) {
+            Some(slot) if !slot.is_live(index) => {
+                self.free = slot.number();
+                slot.set_live(index);
+                Some(place)
             }
-            index += 1;
+            _ => self.next_free_demanded(),
         }
-        None
     }
 
-    /// Puts a slot at the head of the free list, unless it is spent or not ours to give out.
+    /// Makes the next index that was never used live; its place among the near ones.
     #[inline]
+    pub(super) fn next_fresh(&mut self) -> Option<usize> {
+        let place = self.near.len();
+        if place >= self.plain {
+            return self.next_fresh_demanded();
+        }
+        self.near.push(Slot::new_live(self.limits.range.start + place as u32, 0));
+        Some(place)
+    }
+
+    /// The index behind the near slots.
+    #[inline]
+    pub(super) fn fresh(&self) -> u32 {
+        self.limits.range.start + self.near.len() as u32
+    }
+
+    /// Puts a near slot at the head of the free list, unless it is spent.
+    ///
+    /// A far one is only marked dead: it is given out when the near ones come to its index.
     pub(super) fn free_slot(&mut self, index: u32, next_version: u32) {
+        let is_near = self.near_place(index) < self.near.len();
+        let next = if is_near { self.free } else { END };
         let spent = next_version > self.limits.last_version;
-        let ours = self.limits.range.contains(&index);
-        let next = if ours { self.free } else { END };
-        let slot = self.slot_mut(index).expect("a slot that was live has a page");
+        let slot = self.slot_mut(index).expect("a slot that was live exists");
         if spent {
             slot.set_retired();
         } else {
             slot.set_dead(next, next_version);
-            if ours {
+            if is_near {
                 self.free = index + 1;
             }
         }
@@ -255,19 +311,49 @@ impl Entities {
         self.alive += 1;
     }
 
+    /// Place of an index among the near slots, if it is one of theirs.
+    #[inline]
+    pub(super) fn near_place(&self, index: u32) -> usize {
+        index.wrapping_sub(self.limits.range.start) as usize
+    }
+
     #[inline]
     pub(super) fn slot(&self, index: u32) -> Option<&Slot> {
-        Some(&self.slots.get(page_of(index))?[place_in_page(index)])
+        match self.near.get(self.near_place(index)) {
+            Some(slot) => Some(slot),
+            None => self.far_slot(index),
+        }
     }
 
     #[inline]
     pub(super) fn slot_mut(&mut self, index: u32) -> Option<&mut Slot> {
-        Some(&mut self.slots.get_mut(page_of(index))?[place_in_page(index)])
+        let place = self.near_place(index);
+        match self.near.get_mut(place) {
+            Some(slot) => Some(slot),
+            None => far_slot_mut(&mut self.far, index),
+        }
+    }
+
+    #[cold]
+    fn far_slot(&self, index: u32) -> Option<&Slot> {
+        Some(&self.far.get(page_of(index))?[place_in_page(index)])
     }
 
     /// The word of a living entity, for one who has the entities to himself.
+    ///
+    /// Reserved entities are settled if `entity` may be one.
     #[inline]
     pub(crate) fn word_mut(&mut self, entity: Entity) -> Option<&mut u64> {
+        let place = self.near_place(entity.index());
+        if self.near.get(place).is_some_and(|slot| slot.holds(entity)) {
+            return Some(self.near[place].word.get_mut());
+        }
+        self.word_mut_elsewhere(entity)
+    }
+
+    #[cold]
+    fn word_mut_elsewhere(&mut self, entity: Entity) -> Option<&mut u64> {
+        self.settle();
         let slot = self.slot_mut(entity.index()).filter(|slot| slot.holds(entity))?;
         Some(slot.word.get_mut())
     }
@@ -281,17 +367,20 @@ impl Entities {
 
     /// Makes room for `additional` new indices, so that spawning them allocates nothing.
     pub fn reserve_slots(&mut self, additional: usize) {
-        let room = (self.limits.range.end - self.fresh.min(self.limits.range.end)) as usize;
-        let Some(last) = additional.min(room).checked_sub(1) else { return };
-        for page in page_of(self.fresh)..=page_of(self.fresh + last as u32) {
-            self.slots.get_or_create(page, new_page);
-        }
+        let room = self.limits.range.end.saturating_sub(self.fresh()) as usize;
+        self.near.reserve(additional.min(room));
     }
 
     /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
-        self.slots.heap_bytes() + self.demanded.capacity() * size_of::<(u32, Demanded)>()
+        let near = self.near.capacity() * size_of::<Slot>();
+        near + self.far.heap_bytes() + self.demanded.capacity() * size_of::<(u32, Demanded)>()
     }
+}
+
+#[cold]
+fn far_slot_mut(far: &mut PageTable<SlotPage>, index: u32) -> Option<&mut Slot> {
+    Some(&mut far.get_mut(page_of(index))?[place_in_page(index)])
 }
 
 /// The entity is dead, or was never alive in this world.

@@ -65,6 +65,13 @@ impl Entity {
         }
     }
 
+    /// The id of an index and a version that a slot holds, and that are known to be in range.
+    #[inline]
+    pub(super) const fn of(index: u32, version: u32) -> Self {
+        debug_assert!(index <= Self::MAX_INDEX && version <= Self::MAX_VERSION);
+        Self { number: NonZeroU32::MIN.saturating_add(index), version }
+    }
+
     /// The place where the entity is looked up.
     #[inline]
     pub const fn index(self) -> u32 {

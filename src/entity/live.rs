@@ -3,20 +3,33 @@
 use std::fmt;
 use std::iter::FusedIterator;
 
-use super::slot::SlotPage;
+use super::slot::Slot;
 use super::{Entities, Entity};
-use crate::page::{PAGE_LEN, PageTable};
+use crate::page::PAGE_LEN;
 
 /// Walks the living entities; see [`Entities::iter`].
 pub struct LiveEntities<'a> {
-    pages: Box<dyn Iterator<Item = (u32, &'a SlotPage)> + 'a>,
-    page: Option<(u32, &'a SlotPage, usize)>,
+    /// Slots in a row, with the index of the first, in ascending order.
+    rows: Box<dyn Iterator<Item = (u32, &'a [Slot])> + Send + Sync + 'a>,
+    row: std::iter::Zip<std::ops::RangeFrom<u32>, std::slice::Iter<'a, Slot>>,
     left: usize,
 }
 
 impl<'a> LiveEntities<'a> {
-    pub(super) fn new(slots: &'a PageTable<SlotPage>, left: usize) -> Self {
-        Self { pages: Box::new(slots.iter()), page: None, left }
+    pub(super) fn new(entities: &'a Entities) -> Self {
+        let first = entities.limits.range.start;
+        // A page may lie on both sides of the first index of the range.
+        let far = |below: bool| {
+            entities.far.iter().map(move |(page, slots)| {
+                let index = page * PAGE_LEN as u32;
+                let split = (first.saturating_sub(index) as usize).min(PAGE_LEN);
+                let (low, high) = slots.split_at(split);
+                if below { (index, low) } else { (index + split as u32, high) }
+            })
+        };
+        let near = std::iter::once((first, &entities.near[..]));
+        let rows = Box::new(far(true).chain(near).chain(far(false)));
+        Self { rows, row: (0..).zip([].iter()), left: entities.len() }
     }
 }
 
@@ -25,25 +38,15 @@ impl Iterator for LiveEntities<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Entity> {
-        if self.left == 0 {
-            return None;
-        }
-        loop {
-            if let Some((number, page, from)) = &mut self.page {
-                let first = *number * PAGE_LEN as u32;
-                while *from < PAGE_LEN {
-                    let place = *from;
-                    *from += 1;
-                    let index = first + place as u32;
-                    if page[place].is_live(index) {
-                        self.left -= 1;
-                        return Entity::new(index, page[place].version());
-                    }
-                }
+        while self.left > 0 {
+            if let Some((_, slot)) = self.row.find(|(index, slot)| slot.is_live(*index)) {
+                self.left -= 1;
+                return Some(slot.live_entity());
             }
-            let (number, page) = self.pages.next()?;
-            self.page = Some((number, page, 0));
+            let (first, row) = self.rows.next()?;
+            self.row = (first..).zip(row);
         }
+        None
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

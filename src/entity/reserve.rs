@@ -7,11 +7,10 @@
 
 use std::sync::atomic::Ordering;
 
-use super::slot::{END, new_page};
+use super::slot::END;
 use super::{Entities, Entity, OutOfEntities};
-use crate::page::{page_of, place_in_page};
 
-/// The cursor when nothing is reserved. `fresh` never gets as high as this (see `Limits`).
+/// The cursor when nothing is reserved. No index gets as high as this (see `Limits`).
 pub(super) const IDLE: u64 = u64::MAX;
 
 /// Free list head in the lower half, next unused index in the upper one.
@@ -47,7 +46,7 @@ impl Entities {
         // `&self` exists, and whoever settles has `&mut self`, by some synchronisation of his own.
         let mut seen = self.cursor.load(Ordering::Relaxed);
         loop {
-            let (free, fresh) = if seen == IDLE { (self.free, self.fresh) } else { unpack(seen) };
+            let (free, fresh) = if seen == IDLE { (self.free, self.fresh()) } else { unpack(seen) };
             let (index, after) = self.reserve_from(free, fresh)?;
             let swapped = self.cursor.compare_exchange_weak(
                 seen,
@@ -75,7 +74,7 @@ impl Entities {
             }
         }
         let limit = self.limits.range.len() as u32;
-        let index = self.first_unused(fresh).ok_or(OutOfEntities { limit })?;
+        let index = self.first_fresh(fresh).ok_or(OutOfEntities { limit })?;
         Ok((index, pack(END, index + 1)))
     }
 
@@ -92,19 +91,13 @@ impl Entities {
         let (free, fresh) = unpack(*self.cursor.get_mut());
         *self.cursor.get_mut() = IDLE;
         while self.free != free {
-            if let Some(index) = self.next_free() {
-                self.bring_to_life(index);
-            }
+            // The list may end in demanded slots; then the first fresh index was reserved next.
+            self.next_free().expect("the cursor found this slot free");
+            self.count_alive();
         }
-        while self.fresh != fresh {
-            let index = self.next_fresh().expect("the cursor found this index unused");
-            self.bring_to_life(index);
+        while self.fresh() < fresh {
+            self.next_fresh().expect("the cursor found this index unused");
+            self.count_alive();
         }
-    }
-
-    fn bring_to_life(&mut self, index: u32) {
-        let slot = &mut self.slots.get_or_create(page_of(index), new_page)[place_in_page(index)];
-        slot.set_live(Entity::new(index, slot.version()).expect("a slot that is not retired"));
-        self.count_alive();
     }
 }

@@ -64,8 +64,26 @@ impl Slot {
         (self.id >> 32) as u32
     }
 
+    /// The entity that lives here.
     #[inline]
-    pub(super) fn set_live(&mut self, entity: Entity) {
+    pub(super) fn live_entity(&self) -> Entity {
+        Entity::of(self.number().wrapping_sub(1), self.version())
+    }
+
+    /// A slot in which the first entity of this index lives.
+    #[inline]
+    pub(super) fn new_live(index: u32, word: u64) -> Self {
+        Self { id: u64::from(index) + 1, word: AtomicU64::new(word) }
+    }
+
+    /// Brings the entity of the slot's present version to life.
+    #[inline]
+    pub(super) fn set_live(&mut self, index: u32) {
+        self.id = u64::from(self.version()) << 32 | (u64::from(index) + 1);
+    }
+
+    /// Brings an entity of any version to life.
+    pub(super) fn set_demanded(&mut self, entity: Entity) {
         self.id = entity.raw();
     }
 

@@ -198,10 +198,10 @@ pub(super) fn shorter<'f>(
 
 /// `QueryData` for a tuple.
 macro_rules! tuple_data {
-    ($($name:ident),*) => {
+    ($($name:ident $at:tt),*) => {
         // SAFETY: each term lends from its own guard; two terms on one pool cannot both be open
         // unless both read (B1).
-        #[allow(non_snake_case, unused_variables, clippy::unused_unit, reason = "named after types")]
+        #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
         unsafe impl<$($name: QueryData),*> QueryData for ($($name,)*) {
             type Item<'a> = ($($name::Item<'a>,)*);
             type Fetch<'w> = ($($name::Fetch<'w>,)*);
@@ -212,24 +212,20 @@ macro_rules! tuple_data {
             }
 
             fn driver<'f>(fetch: &'f Self::Fetch<'_>) -> Option<&'f [Entity]> {
-                let ($($name,)*) = fetch;
                 let shortest = None;
-                $(let shortest = shorter(shortest, $name::driver($name));)*
+                $(let shortest = shorter(shortest, $name::driver(&fetch.$at));)*
                 shortest
             }
 
             #[inline]
             fn matches(fetch: &Self::Fetch<'_>, entity: Entity) -> bool {
-                let ($($name,)*) = fetch;
-                true $(&& $name::matches($name, entity))*
+                true $(&& $name::matches(&fetch.$at, entity))*
             }
 
             #[inline]
             unsafe fn fetch<'a>(fetch: &'a Self::Fetch<'_>, entity: Entity) -> Option<Self::Item<'a>> {
-                let ($($name,)*) = fetch;
                 // SAFETY: promised by the caller for all terms.
-                $(let $name = unsafe { $name::fetch($name, entity) }?;)*
-                Some(($($name,)*))
+                Some(($(unsafe { $name::fetch(&fetch.$at, entity) }?,)*))
             }
         }
 

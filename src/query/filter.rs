@@ -88,8 +88,8 @@ impl<T> fmt::Debug for Without<T> {
 
 /// `QueryFilter` for a tuple: all of them.
 macro_rules! tuple_filter {
-    ($($name:ident),*) => {
-        #[allow(non_snake_case, unused_variables, clippy::unused_unit, reason = "named after types")]
+    ($($name:ident $at:tt),*) => {
+        #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
         impl<$($name: QueryFilter),*> QueryFilter for ($($name,)*) {
             type Fetch<'w> = ($($name::Fetch<'w>,)*);
 
@@ -99,16 +99,14 @@ macro_rules! tuple_filter {
             }
 
             fn driver<'f>(fetch: &'f Self::Fetch<'_>) -> Option<&'f [Entity]> {
-                let ($($name,)*) = fetch;
                 let shortest = None;
-                $(let shortest = shorter(shortest, $name::driver($name));)*
+                $(let shortest = shorter(shortest, $name::driver(&fetch.$at));)*
                 shortest
             }
 
             #[inline]
             fn passes(fetch: &Self::Fetch<'_>, entity: Entity) -> bool {
-                let ($($name,)*) = fetch;
-                true $(&& $name::passes($name, entity))*
+                true $(&& $name::passes(&fetch.$at, entity))*
             }
         }
     };

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use rustc_hash::FxHashMap;
 
 use super::Slot;
+use crate::entity::Entity;
 use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 
 /// How a [`SparseSet`](super::SparseSet) finds the slot of an index.
@@ -18,8 +19,12 @@ pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
     /// The slot of this index for writing; makes it if need be.
     fn slot_mut(&mut self, index: u32) -> &mut Slot;
 
-    /// Makes the slot of this index vacant.
-    fn vacate(&mut self, index: u32);
+    /// Sets the slot of an index whose slot exists.
+    fn reset(&mut self, index: u32, slot: Slot);
+
+    /// Makes the slot of `entity` vacant, if it is that of this very version, and returns the
+    /// position it held.
+    fn vacate(&mut self, entity: Entity) -> Option<usize>;
 
     /// Gives back memory in which no slot is taken.
     fn shrink_to_fit(&mut self);
@@ -67,10 +72,19 @@ impl SparseMap for PagedMap {
     }
 
     #[inline]
-    fn vacate(&mut self, index: u32) {
+    fn reset(&mut self, index: u32, slot: Slot) {
         if let Some(page) = self.pages.get_mut(page_of(index)) {
-            page[place_in_page(index)] = Slot::VACANT;
+            page[place_in_page(index)] = slot;
         }
+    }
+
+    #[inline]
+    fn vacate(&mut self, entity: Entity) -> Option<usize> {
+        let page = self.pages.get_mut(page_of(entity.index()))?;
+        let slot = &mut page[place_in_page(entity.index())];
+        let position = slot.position_of(entity)?;
+        *slot = Slot::VACANT;
+        Some(position)
     }
 
     fn shrink_to_fit(&mut self) {
@@ -106,8 +120,15 @@ impl SparseMap for HashedMap {
     }
 
     #[inline]
-    fn vacate(&mut self, index: u32) {
-        self.slots.remove(&index);
+    fn reset(&mut self, index: u32, slot: Slot) {
+        self.slots.insert(index, slot);
+    }
+
+    #[inline]
+    fn vacate(&mut self, entity: Entity) -> Option<usize> {
+        let position = self.get(entity.index()).position_of(entity)?;
+        self.slots.remove(&entity.index());
+        Some(position)
     }
 
     fn shrink_to_fit(&mut self) {

@@ -101,6 +101,17 @@ impl<M: SparseMap> SparseSet<M> {
         }
     }
 
+    /// Adds entities of which none is in the set, nor another version of it.
+    #[inline]
+    pub(crate) fn append(&mut self, entities: &[Entity]) {
+        for (at, &entity) in (self.packed.len()..).zip(entities) {
+            let slot = self.map.slot_mut(entity.index());
+            debug_assert!(slot.is_vacant(), "S2");
+            *slot = Slot::new(at, entity);
+        }
+        self.packed.extend_from_slice(entities);
+    }
+
     /// Looks up `entity` for inserting.
     #[inline]
     pub fn entry(&mut self, entity: Entity) -> Entry<'_> {
@@ -121,15 +132,19 @@ impl<M: SparseMap> SparseSet<M> {
     pub fn rename(&mut self, at: usize, entity: Entity) {
         assert_eq!(self.packed[at].index(), entity.index(), "only the version may change");
         self.packed[at] = entity;
-        *self.map.slot_mut(entity.index()) = Slot::new(at, entity);
+        self.map.reset(entity.index(), Slot::new(at, entity));
     }
 
     /// Removes `entity` and says which position it had; the last entity has that position now.
     #[inline]
     #[doc(alias = "erase")]
     pub fn remove(&mut self, entity: Entity) -> Option<usize> {
-        let at = self.position(entity)?;
-        self.remove_at(at);
+        let at = self.map.vacate(entity)?;
+        debug_assert_eq!(self.packed.get(at), Some(&entity), "S1");
+        self.packed.swap_remove(at);
+        if let Some(&moved) = self.packed.get(at) {
+            self.map.reset(moved.index(), Slot::new(at, moved));
+        }
         Some(at)
     }
 
@@ -137,14 +152,10 @@ impl<M: SparseMap> SparseSet<M> {
     ///
     /// # Panics
     /// If `at` is out of bounds.
-    #[inline]
     pub fn remove_at(&mut self, at: usize) -> Entity {
-        let gone = self.packed.swap_remove(at);
-        self.map.vacate(gone.index());
-        if let Some(&moved) = self.packed.get(at) {
-            *self.map.slot_mut(moved.index()) = Slot::new(at, moved);
-        }
-        gone
+        let entity = self.packed[at];
+        self.remove(entity);
+        entity
     }
 
     /// Exchanges two positions.
@@ -157,14 +168,14 @@ impl<M: SparseMap> SparseSet<M> {
         self.packed.swap(a, b);
         for at in [a, b] {
             let entity = self.packed[at];
-            *self.map.slot_mut(entity.index()) = Slot::new(at, entity);
+            self.map.reset(entity.index(), Slot::new(at, entity));
         }
     }
 
     /// Empties the set; keeps its memory.
     pub fn clear(&mut self) {
         for entity in self.packed.drain(..) {
-            self.map.vacate(entity.index());
+            self.map.vacate(entity);
         }
     }
 

@@ -22,6 +22,7 @@ use crate::sparse::SparseMap;
 ///   not touch the values (values sit in an `UnsafeCell` or behind a raw pointer);
 /// - if [`CONTIGUOUS`](Self::CONTIGUOUS), `ptr(at, _)` is `base().add(at)`;
 /// - `swap_remove` gives up the value it returns, and `clear` all of them, even if it unwinds;
+/// - `swap_remove` and `swap` do not unwind (`push` may, if it has taken nothing in then);
 /// - values are dropped when the storage is dropped, each once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a storage for `{T}`",

@@ -115,14 +115,13 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
                 // SAFETY: as in `get_mut`.
                 Some(mem::replace(unsafe { &mut *self.values.ptr(at, entity) }, value))
             }
-            Entry::Displaced(at) => Some(self.displace(at, entity, value)),
+            Entry::Displaced(at) => self.displace(at, entity, value),
         }
     }
 
     #[cold]
-    fn displace(&mut self, at: usize, entity: Entity, value: T) -> T {
-        let old = self.set.as_slice()[at];
-        let old_value = self.remove_at(at, old);
+    fn displace(&mut self, at: usize, entity: Entity, value: T) -> Option<T> {
+        let old_value = self.remove(self.set.as_slice()[at]);
         self.insert(entity, value);
         old_value
     }
@@ -130,15 +129,8 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     /// Takes the value of `entity` out; the last value moves to its place.
     #[inline]
     pub fn remove(&mut self, entity: Entity) -> Option<T> {
-        let at = self.set.position(entity)?;
-        Some(self.remove_at(at, entity))
-    }
-
-    #[inline]
-    fn remove_at(&mut self, at: usize, entity: Entity) -> T {
-        let value = self.values.swap_remove(at, entity);
-        self.set.remove_at(at);
-        value
+        let at = self.set.remove(entity)?;
+        Some(self.values.swap_remove(at, entity))
     }
 
     /// Keeps the values for which `keep` says `true`, and drops the others one by one.
@@ -152,7 +144,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
             if keep(entity, unsafe { &mut *self.values.ptr(at, entity) }) {
                 at += 1;
             } else {
-                drop(self.remove_at(at, entity));
+                drop(self.remove(entity));
             }
         }
     }
@@ -187,6 +179,20 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     pub(crate) fn drop_values(&mut self) {
         debug_assert!(self.set.is_empty());
         self.values.clear();
+    }
+
+    /// Pushes the value of an entity that [`catch_up`](Self::catch_up) will enter later.
+    ///
+    /// Suspends P1 until then.
+    #[inline]
+    pub(crate) fn push_ahead(&mut self, entity: Entity, value: T) {
+        self.values.push(entity, value);
+    }
+
+    /// Enters the entities whose values were pushed ahead, in the same order.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, entities: &[Entity]) {
+        self.set.append(entities);
     }
 
     /// Makes room for `additional` more values.

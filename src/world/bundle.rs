@@ -2,9 +2,11 @@
 
 use std::any::TypeId;
 
+use super::batch::{BundleWriter, PoolWriter};
 use super::gate::Gate;
 use super::pools::name_of;
 use crate::component::Component;
+use crate::entity::Entity;
 
 /// A set of components: a component, a tuple of bundles, or a struct that derives it.
 ///
@@ -34,6 +36,9 @@ pub trait Bundle: Sized + 'static {
     /// The components one by one, each an `Option`: what was replaced or removed.
     type Parts;
 
+    /// The pools of the components, during a batch.
+    type Writer: BundleWriter;
+
     /// Puts the components into their pools and returns those they replace.
     fn insert(self, gate: &mut Gate<'_>) -> Self::Parts;
 
@@ -42,6 +47,9 @@ pub trait Bundle: Sized + 'static {
 
     /// Makes a bundle of its parts, if none is missing.
     fn assemble(parts: Self::Parts) -> Option<Self>;
+
+    /// Puts the components into their pools, during a batch.
+    fn write(self, writer: &mut Self::Writer, entity: Entity);
 
     /// Shows the component types to `visitor`, first to last.
     fn visit<V: ComponentVisitor>(visitor: &mut V);
@@ -55,6 +63,7 @@ pub trait ComponentVisitor {
 
 impl<T: Component> Bundle for T {
     type Parts = Option<T>;
+    type Writer = PoolWriter<T>;
 
     #[inline]
     fn insert(self, gate: &mut Gate<'_>) -> Option<T> {
@@ -72,6 +81,11 @@ impl<T: Component> Bundle for T {
     }
 
     #[inline]
+    fn write(self, writer: &mut PoolWriter<T>, entity: Entity) {
+        writer.write(entity, self);
+    }
+
+    #[inline]
     fn visit<V: ComponentVisitor>(visitor: &mut V) {
         visitor.visit::<T>();
     }
@@ -79,16 +93,15 @@ impl<T: Component> Bundle for T {
 
 /// `Bundle` for a tuple.
 macro_rules! tuple_bundle {
-    ($($name:ident),*) => {
-        #[allow(non_snake_case, reason = "variables are named after their types")]
+    ($($name:ident $at:tt),*) => {
         #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
         impl<$($name: Bundle),*> Bundle for ($($name,)*) {
             type Parts = ($($name::Parts,)*);
+            type Writer = ($($name::Writer,)*);
 
             #[inline]
             fn insert(self, gate: &mut Gate<'_>) -> Self::Parts {
-                let ($($name,)*) = self;
-                ($($name.insert(gate),)*)
+                ($(self.$at.insert(gate),)*)
             }
 
             #[inline]
@@ -98,8 +111,12 @@ macro_rules! tuple_bundle {
 
             #[inline]
             fn assemble(parts: Self::Parts) -> Option<Self> {
-                let ($($name,)*) = parts;
-                Some(($($name::assemble($name)?,)*))
+                Some(($($name::assemble(parts.$at)?,)*))
+            }
+
+            #[inline]
+            fn write(self, writer: &mut Self::Writer, entity: Entity) {
+                $(self.$at.write(&mut writer.$at, entity);)*
             }
 
             #[inline]

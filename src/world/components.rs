@@ -40,6 +40,26 @@ impl World {
         Ok(())
     }
 
+    /// Gives each of many entities its components and returns how many were alive.
+    ///
+    /// Dead ones are skipped, and what was meant for them is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::{Component, World};
+    /// # #[derive(Component)] struct Rank(u32);
+    /// let mut world = World::new();
+    /// let ids: Vec<_> = (0..3).map(|_| world.spawn(())).collect();
+    /// assert_eq!(world.insert_batch(ids.iter().copied().zip((1..).map(Rank))), 3);
+    /// assert_eq!(world.get::<Rank>(ids[2]).unwrap().0, 3);
+    /// ```
+    pub fn insert_batch<B: Bundle>(
+        &mut self,
+        batch: impl IntoIterator<Item = (Entity, B)>,
+    ) -> usize {
+        batch.into_iter().filter_map(|(entity, bundle)| self.insert(entity, bundle).ok()).count()
+    }
+
     /// Gives `entity` a component it does not have.
     ///
     /// # Errors
@@ -270,10 +290,6 @@ impl World {
     /// Opens the gate for a living entity.
     #[inline]
     pub(super) fn gate(&mut self, entity: Entity) -> Result<Gate<'_>, NoSuchEntity> {
-        if self.entities.word(entity).is_none() {
-            // It may be a reserved one.
-            self.settle();
-        }
         match self.entities.word_mut(entity) {
             Some(word) => Ok(Gate { pools: &mut self.pools, word, entity }),
             None => Err(NoSuchEntity { entity }),

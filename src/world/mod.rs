@@ -5,6 +5,7 @@
 //! `pool` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
 //! modules add their own `impl World` blocks.
 
+mod batch;
 mod builder;
 mod bundle;
 mod components;
@@ -21,6 +22,7 @@ mod resource;
 mod spawn_batch;
 mod verify;
 
+pub use batch::{BatchGate, BundleWriter, PoolWriter};
 pub use builder::WorldBuilder;
 pub use bundle::{Bundle, ComponentVisitor};
 pub use components::{BorrowConflict, ComponentError};

@@ -58,19 +58,26 @@ impl Pools {
 
     #[inline]
     pub(crate) fn get_mut<T: Component>(&mut self) -> Option<&mut PoolBox<T>> {
-        let pool = self.by_type.get_mut(T::type_index().get())?.as_deref_mut()?;
-        debug_assert_eq!(pool.component_type(), TypeId::of::<T>(), "C2");
-        // SAFETY: as in `get`.
-        Some(unsafe { &mut *std::ptr::from_mut(pool).cast::<PoolBox<T>>() })
+        self.cast_mut(T::type_index().get())
     }
 
     #[inline]
     pub(crate) fn get_or_create<T: Component>(&mut self) -> &mut PoolBox<T> {
+        // The index is asked for once, because each time is a load that cannot be merged.
         let index = T::type_index().get();
-        if self.by_type.get(index).is_none_or(Option::is_none) {
+        if !matches!(self.by_type.get(index), Some(Some(_))) {
             self.create::<T>(index);
         }
-        self.get_mut().expect("created above if it was not there")
+        self.cast_mut(index).expect("created above if it was not there")
+    }
+
+    /// The pool at the index of `T`.
+    #[inline]
+    fn cast_mut<T: Component>(&mut self, index: usize) -> Option<&mut PoolBox<T>> {
+        let pool = self.by_type.get_mut(index)?.as_deref_mut()?;
+        debug_assert_eq!(pool.component_type(), TypeId::of::<T>(), "C2");
+        // SAFETY: the pool at the index of `T` (C1) is a `PoolBox<T>` (C2).
+        Some(unsafe { &mut *std::ptr::from_mut(pool).cast::<PoolBox<T>>() })
     }
 
     #[cold]

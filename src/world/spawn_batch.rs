@@ -2,8 +2,9 @@
 
 use std::iter::FusedIterator;
 
-use super::{Bundle, ComponentVisitor, World};
-use crate::component::Component;
+use super::batch::Batch;
+use super::bundle::repeated_component;
+use super::{Bundle, World};
 use crate::entity::Entity;
 
 /// Room made in advance on the word of an iterator's size hint, at most; hints may lie.
@@ -34,23 +35,7 @@ impl World {
         I: IntoIterator,
         I::Item: Bundle,
     {
-        let bundles = bundles.into_iter();
-        let expected = bundles.size_hint().0.min(TRUSTED_HINT);
-        self.reserve(expected);
-        I::Item::visit(&mut Reserve { world: self, additional: expected });
-        SpawnBatch { world: self, bundles, unwound: false }
-    }
-}
-
-/// Makes room in the pools of a bundle.
-struct Reserve<'w> {
-    world: &'w mut World,
-    additional: usize,
-}
-
-impl ComponentVisitor for Reserve<'_> {
-    fn visit<T: Component>(&mut self) {
-        self.world.pools.get_or_create::<T>().cell.get_mut().reserve(self.additional);
+        SpawnBatch { world: self, bundles: bundles.into_iter(), ended: false }
     }
 }
 
@@ -63,8 +48,9 @@ where
 {
     world: &'w mut World,
     bundles: I,
-    /// Set while the user's iterator runs: still set afterwards if it panicked.
-    unwound: bool,
+    /// Nothing is left to spawn: the iterator came to its end, or it panicked. (Set while it
+    /// runs, so that it is still set if it unwinds.)
+    ended: bool,
 }
 
 impl<I> Iterator for SpawnBatch<'_, I>
@@ -76,10 +62,16 @@ where
 
     #[inline]
     fn next(&mut self) -> Option<Entity> {
-        self.unwound = true;
-        let bundle = self.bundles.next();
-        self.unwound = false;
-        Some(self.world.spawn(bundle?))
+        self.ended = true;
+        let bundle = self.bundles.next()?;
+        self.ended = false;
+        Some(self.world.spawn(bundle))
+    }
+
+    fn fold<A, F: FnMut(A, Entity) -> A>(mut self, start: A, mut step: F) -> A {
+        let mut folded = Some(start);
+        self.spawn_rest(|entity| folded = Some(step(folded.take().expect("put back"), entity)));
+        folded.expect("put back by the last step")
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -101,14 +93,37 @@ where
 {
 }
 
+impl<I> SpawnBatch<'_, I>
+where
+    I: Iterator,
+    I::Item: Bundle,
+{
+    /// Spawns all that is left, as one batch.
+    fn spawn_rest(&mut self, mut each: impl FnMut(Entity)) {
+        if repeated_component::<I::Item>().is_some() {
+            // The pools of such a bundle cannot all be taken out of the world.
+            while let Some(entity) = self.next() {
+                each(entity);
+            }
+            return;
+        }
+        self.ended = true;
+        let expected = self.bundles.size_hint().0.min(TRUSTED_HINT);
+        let mut batch = Batch::open(self.world, expected);
+        for bundle in &mut self.bundles {
+            each(batch.spawn(bundle));
+        }
+    }
+}
+
 impl<I> Drop for SpawnBatch<'_, I>
 where
     I: Iterator,
     I::Item: Bundle,
 {
     fn drop(&mut self) {
-        if !self.unwound {
-            self.for_each(drop);
+        if !self.ended {
+            self.spawn_rest(drop);
         }
     }
 }

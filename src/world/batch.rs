@@ -1,0 +1,182 @@
+//! Many entities of one kind, at once.
+//!
+//! Spawning one by one looks up each pool and writes each sparse map once per entity. A batch
+//! takes the pools' maps out of the world while it lasts, pushes values row by row, and enters
+//! the entities into the sets column by column, some hundreds at a time. Between a push and the
+//! next flush a map holds values whose entities it does not know (P1 is suspended); nobody sees
+//! it then, and dropping the batch flushes, also while unwinding.
+
+use std::mem;
+
+use super::bundle::Bundle;
+use super::gate::Gate;
+use super::pool_box::Map;
+use super::pools::Pools;
+use super::{ComponentVisitor, World};
+use crate::component::Component;
+use crate::entity::Entity;
+
+/// Rows between two flushes: their ids stay in the first-level cache.
+const ROWS: usize = 512;
+
+/// The maps of a bundle, out of the world for a batch.
+///
+/// Implemented for what [`Bundle::Writer`] can be: the writer of a component, and tuples of
+/// writers.
+pub trait BundleWriter: Sized {
+    /// Takes the maps out of their pools.
+    fn open(gate: &mut BatchGate<'_>) -> Self;
+
+    /// Enters the entities whose values were written since the last flush.
+    fn flush(&mut self, entities: &[Entity]);
+
+    /// Puts the maps back.
+    fn close(self, gate: &mut BatchGate<'_>);
+}
+
+/// The gate, opened for a batch. Writers pass through it; it has no public methods.
+#[derive(Debug)]
+pub struct BatchGate<'w> {
+    pools: &'w mut Pools,
+    signature: u64,
+    /// Room to make in each map.
+    expected: usize,
+}
+
+/// The [`BundleWriter`] of a component.
+#[derive(Debug)]
+pub struct PoolWriter<T: Component> {
+    map: Map<T>,
+    /// Values pushed since the last flush.
+    written: usize,
+}
+
+impl<T: Component> PoolWriter<T> {
+    #[inline]
+    pub(super) fn write(&mut self, entity: Entity, value: T) {
+        self.map.push_ahead(entity, value);
+        self.written += 1;
+    }
+}
+
+impl<T: Component> BundleWriter for PoolWriter<T> {
+    fn open(gate: &mut BatchGate<'_>) -> Self {
+        let pool = gate.pools.get_or_create::<T>();
+        gate.signature |= pool.tag.bit;
+        let mut map = mem::take(pool.cell.get_mut());
+        map.reserve(gate.expected);
+        Self { map, written: 0 }
+    }
+
+    #[inline]
+    fn flush(&mut self, entities: &[Entity]) {
+        // Fewer values than entities only if a write has unwound.
+        self.map.catch_up(&entities[..self.written]);
+        self.written = 0;
+    }
+
+    fn close(self, gate: &mut BatchGate<'_>) {
+        *gate.pools.get_or_create::<T>().cell.get_mut() = self.map;
+    }
+}
+
+/// `BundleWriter` for a tuple.
+macro_rules! tuple_writer {
+    ($($name:ident $at:tt),*) => {
+        #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
+        impl<$($name: BundleWriter),*> BundleWriter for ($($name,)*) {
+            fn open(gate: &mut BatchGate<'_>) -> Self {
+                ($($name::open(gate),)*)
+            }
+
+            #[inline]
+            fn flush(&mut self, entities: &[Entity]) {
+                $(self.$at.flush(entities);)*
+            }
+
+            fn close(self, gate: &mut BatchGate<'_>) {
+                $(self.$at.close(gate);)*
+            }
+        }
+    };
+}
+
+crate::tuples::all_tuples!(tuple_writer);
+
+/// A batch under way.
+pub(super) struct Batch<'w, B: Bundle> {
+    world: &'w mut World,
+    /// `None` only while the batch is being dropped.
+    writer: Option<B::Writer>,
+    signature: u64,
+    /// Living entities: those whose values were written since the last flush, then those that
+    /// wait for theirs.
+    row: Vec<Entity>,
+    written: usize,
+}
+
+impl<'w, B: Bundle> Batch<'w, B> {
+    /// Starts a batch of about `expected` entities. `B` must not name a component twice.
+    pub(super) fn open(world: &'w mut World, expected: usize) -> Self {
+        world.entities.reserve_slots(expected);
+        let mut gate = BatchGate { pools: &mut world.pools, signature: 0, expected };
+        let writer = Some(B::Writer::open(&mut gate));
+        let signature = gate.signature;
+        Self { world, writer, signature, row: Vec::with_capacity(ROWS), written: 0 }
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(super) fn spawn(&mut self, bundle: B) -> Entity {
+        if self.written == self.row.len() {
+            self.next_row();
+        }
+        let entity = self.row[self.written];
+        // Counted before it is written: if the write unwinds, it is an entity all the same.
+        self.written += 1;
+        let writer = self.writer.as_mut().expect("a batch under way has its writer");
+        bundle.write(writer, entity);
+        entity
+    }
+
+    /// Enters the row that is written and brings the next one to life.
+    #[inline(never)]
+    #[track_caller]
+    fn next_row(&mut self) {
+        let writer = self.writer.as_mut().expect("a batch under way has its writer");
+        writer.flush(&self.row);
+        self.row.clear();
+        self.written = 0;
+        let claimed = self.world.entities.claim_row(ROWS, self.signature, &mut self.row);
+        claimed.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Signs the entity spawned last for what it really has: its write may have unwound.
+    fn sign_last(&mut self) {
+        let Some(&entity) = self.row.last() else { return };
+        struct Sign<'w>(Gate<'w>);
+        impl ComponentVisitor for Sign<'_> {
+            fn visit<T: Component>(&mut self) {
+                let pool = self.0.pools.get_or_create::<T>();
+                if !pool.cell.get_mut().contains(self.0.entity) {
+                    *self.0.word &= pool.tag.keep;
+                }
+            }
+        }
+        if let Ok(gate) = self.world.gate(entity) {
+            B::visit(&mut Sign(gate));
+        }
+    }
+}
+
+impl<B: Bundle> Drop for Batch<'_, B> {
+    fn drop(&mut self) {
+        let Some(mut writer) = self.writer.take() else { return };
+        self.world.entities.unclaim(self.row.len() - self.written);
+        self.row.truncate(self.written);
+        writer.flush(&self.row);
+        let pools = &mut self.world.pools;
+        writer.close(&mut BatchGate { pools, signature: 0, expected: 0 });
+        self.sign_last();
+    }
+}
