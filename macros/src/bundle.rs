@@ -23,7 +23,8 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     }
     let (parameters, arguments, conditions) = generics.split_for_impl();
     Ok(quote! {
-        #[allow(unused_variables)]
+        #[automatically_derived]
+        #[allow(unused_variables, clippy::unused_unit)]
         impl #parameters ::esker::world::Bundle for #name #arguments #conditions {
             type Parts = (#(<#types as ::esker::world::Bundle>::Parts,)*);
             type Writer = (#(<#types as ::esker::world::Bundle>::Writer,)*);
@@ -46,12 +47,12 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
             }
 
             #[inline]
-            fn write(self, writer: &mut Self::Writer, entity: ::esker::entity::Entity) {
-                #(::esker::world::Bundle::write(self.#members, &mut writer.#numbers, entity);)*
+            fn write(self, writer: &mut Self::Writer, row: &::esker::world::Row<'_>) {
+                #(::esker::world::Bundle::write(self.#members, &mut writer.#numbers, row);)*
             }
 
             #[inline]
-            fn visit<V: ::esker::world::ComponentVisitor>(visitor: &mut V) {
+            fn visit<__V: ::esker::world::ComponentVisitor>(visitor: &mut __V) {
                 #(<#types as ::esker::world::Bundle>::visit(visitor);)*
             }
         }

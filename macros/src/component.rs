@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DeriveInput, GenericParam, Path, parse_quote};
+use syn::{DeriveInput, Error, GenericParam, Path, parse_quote};
 
 /// Storages that are named without a path.
 const OURS: [&str; 3] = ["Packed", "Indexed", "Hashed"];
@@ -32,6 +32,7 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         }
     });
     Ok(quote! {
+        #[automatically_derived]
         impl #parameters ::esker::component::Component for #name #arguments #conditions {
             type Storage = #storage<Self>;
             #type_index
@@ -47,7 +48,17 @@ fn storage(input: &DeriveInput) -> syn::Result<Path> {
             if !meta.path.is_ident("storage") {
                 return Err(meta.error("unknown option; `component` takes `storage = …`"));
             }
-            let path: Path = meta.value()?.parse()?;
+            let value = meta.value()?;
+            if value.peek(syn::Lit) {
+                return Err(value.error(
+                    "write the name of the storage without quotes, as in `storage = Hashed`",
+                ));
+            }
+            let path: Path = value.parse()?;
+            if path.segments.iter().any(|segment| !segment.arguments.is_none()) {
+                let remedy = "name the storage without its parameter, as in `storage = Hashed`";
+                return Err(Error::new_spanned(path, remedy));
+            }
             storage = match path.get_ident() {
                 Some(ident) if OURS.iter().any(|ours| ident == ours) => {
                     parse_quote!(::esker::storage::#ident)

@@ -13,7 +13,7 @@ mod holder;
 mod thread_bound;
 
 pub(crate) use guard::Cell;
-pub(crate) use thread_bound::{ThreadBound, WrongThread};
+pub(crate) use thread_bound::ThreadBound;
 
 pub use flag::{Access, Conflict};
 pub use guard::{Read, Write};

@@ -11,16 +11,12 @@ use std::thread::{self, ThreadId};
 
 /// A value that only the thread that made it can touch.
 ///
-/// Touched elsewhere it answers with [`WrongThread`]; dropped elsewhere it is leaked, because its
-/// destructor belongs to the other thread too.
+/// Touched elsewhere it is not there; dropped elsewhere it is leaked, because its destructor
+/// belongs to the other thread too.
 pub(crate) struct ThreadBound<T> {
     home: ThreadId,
     value: ManuallyDrop<T>,
 }
-
-/// The value belongs to another thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct WrongThread;
 
 // SAFETY: every access and the drop compare the current thread with `home` first, so the value
 // is never touched by another thread, only its bytes are moved along.
@@ -37,12 +33,12 @@ impl<T> ThreadBound<T> {
         thread::current().id() == self.home
     }
 
-    pub(crate) fn get(&self) -> Result<&T, WrongThread> {
-        if self.is_home() { Ok(&self.value) } else { Err(WrongThread) }
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.is_home().then(|| &*self.value)
     }
 
-    pub(crate) fn get_mut(&mut self) -> Result<&mut T, WrongThread> {
-        if self.is_home() { Ok(&mut self.value) } else { Err(WrongThread) }
+    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
+        self.is_home().then(|| &mut *self.value)
     }
 
     /// Takes the value out, or gives the whole back.

@@ -6,8 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Entities;
 use super::reserve::IDLE;
-use super::slot::END;
-use crate::page::PAGE_LEN;
+use super::slot::{END, indexed, indexed_page};
 
 impl Entities {
     /// Checks the invariants of this book; the error says which one is broken, and where.
@@ -19,8 +18,8 @@ impl Entities {
         debug_assert_eq!(*self.cursor.get_mut(), IDLE);
         let free = self.walk_free_list()?;
         let first = self.limits.range.start;
-        let near = (first..).zip(&self.near);
-        let far = self.far.iter().flat_map(|(page, slots)| (page * PAGE_LEN as u32..).zip(slots));
+        let near = indexed(first, &self.near);
+        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
         let mut alive = 0;
         for (index, slot) in near.chain(far.filter(|(_, slot)| !slot.is_unused())) {
             let live = slot.is_live(index);

@@ -9,9 +9,9 @@ use std::error::Error;
 use std::fmt;
 use std::mem::take;
 
-use super::slot::{END, Slot, new_page};
+use super::slot::{END, Slot, indexed_page, new_page};
 use super::{Entities, Entity, NoSuchEntity};
-use crate::page::{PAGE_LEN, page_of, place_in_page};
+use crate::page::{page_of, place_in_page};
 
 /// What the slot of a demanded entity cannot say itself.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +122,7 @@ impl Entities {
     /// The first index from `index` on that has a slot apart from the near ones.
     fn first_far(&self, index: u32) -> Option<u32> {
         let pages = self.far.iter().filter(|&(page, _)| page >= page_of(index));
-        let slots = pages.flat_map(|(page, slots)| (page * PAGE_LEN as u32..).zip(slots));
+        let slots = pages.flat_map(|(page, slots)| indexed_page(page, slots));
         slots.filter(|(_, slot)| !slot.is_unused()).map(|(at, _)| at).find(|&at| at >= index)
     }
 
@@ -202,7 +202,7 @@ pub enum SpawnAtError {
         /// The entity that lives there.
         living: Entity,
     },
-    /// The world was built with a fixed entity limit, and the index lies beyond it.
+    /// The world was built with a fixed entity limit, and the index lies outside of it.
     BeyondLimit {
         /// The id that was asked for.
         demanded: Entity,
@@ -222,7 +222,10 @@ impl fmt::Display for SpawnAtError {
                 write!(f, "despawn that one first, or give the two worlds separate id ranges")
             }
             Self::BeyondLimit { demanded, limit } => {
-                write!(f, "entity {demanded} lies beyond the fixed limit of {limit} entities")
+                write!(
+                    f,
+                    "entity {demanded} lies outside the {limit} ids that this world is limited to"
+                )
             }
         }
     }

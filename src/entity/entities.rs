@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 
 use super::demand::Demanded;
 use super::reserve::IDLE;
-use super::slot::{END, Slot, SlotPage};
+use super::slot::{END, Slot, SlotPage, indexed, indexed_page};
 use super::{Entity, LiveEntities};
-use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
+use crate::page::{PageTable, page_of, place_in_page};
 
 /// Gives out entity ids and takes them back.
 ///
@@ -182,15 +182,14 @@ impl Entities {
         self.free = END;
         self.alive = 0;
         let demanded = std::mem::take(&mut self.demanded);
-        let first = self.limits.range.start;
-        let near = (0..self.near.len() as u32).map(|place| first + place);
-        let far = self.far.numbers().into_iter();
-        let far =
-            far.flat_map(|page| (0..PAGE_LEN as u32).map(move |i| page * PAGE_LEN as u32 + i));
-        // From the end, so that the lowest index comes to be the first of the list.
-        for index in near.chain(far).rev() {
+        // Indices from the end, so that the lowest comes to be the first of the list.
+        let near = indexed(self.limits.range.start, &self.near);
+        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let used: Vec<u32> =
+            near.chain(far).filter(|(_, slot)| !slot.is_unused()).map(|(index, _)| index).collect();
+        for index in used.into_iter().rev() {
             let slot = self.slot(index).expect("listed above");
-            if !slot.is_unused() && !slot.is_retired() {
+            if !slot.is_retired() {
                 let next_version = slot.version() + u32::from(slot.is_live(index));
                 let floor = demanded.get(&index).map_or(0, |record| record.floor);
                 self.free_slot(index, next_version.max(floor));
@@ -213,36 +212,50 @@ impl Entities {
 
     /// Brings up to `at_most` entities to life, at least one, all with the same word.
     ///
-    /// Several at once only if they are new indices with nothing in the way, so that
-    /// [`unclaim`](Self::unclaim) can take them back.
+    /// Those that turn out not to be needed go back with [`unclaim`](Self::unclaim).
     pub(crate) fn claim_row(
         &mut self,
         at_most: usize,
         word: u64,
         into: &mut Vec<Entity>,
     ) -> Result<(), OutOfEntities> {
-        let place = self.near.len();
-        let count = at_most.min(self.plain.saturating_sub(place));
-        if *self.cursor.get_mut() != IDLE || self.free != END || count == 0 {
+        self.settle();
+        let fresh = at_most.min(self.plain.saturating_sub(self.near.len()));
+        if self.free == END && fresh > 0 {
+            let first = self.fresh();
+            let indices = first..first + fresh as u32;
+            self.near.extend(indices.clone().map(|index| Slot::new_live(index, word)));
+            into.extend(indices.map(|index| Entity::of(index, 0)));
+            self.alive += fresh as u32;
+            return Ok(());
+        }
+        // Demanded slots in the way are passed over one by one; that cannot be taken back.
+        let count = if self.demanded.is_empty() { at_most } else { 1 };
+        for taken in 0..count {
+            if taken > 0 && self.free == END {
+                break;
+            }
             let (entity, its_word) = self.claim()?;
             *its_word = word;
             into.push(entity);
-            return Ok(());
         }
-        let first = self.fresh();
-        let indices = first..first + count as u32;
-        self.near.extend(indices.clone().map(|index| Slot::new_live(index, word)));
-        into.extend(indices.map(|index| Entity::of(index, 0)));
-        self.alive += count as u32;
         Ok(())
     }
 
-    /// Takes back the last `count` entities of a row, which nobody has seen: as if they had never
-    /// been.
-    pub(crate) fn unclaim(&mut self, count: usize) {
-        debug_assert!(self.near.iter().rev().take(count).all(|slot| slot.version() == 0));
-        self.near.truncate(self.near.len() - count);
-        self.alive -= count as u32;
+    /// Takes back the last entities of a row, which nobody has seen: as if they had never been.
+    pub(crate) fn unclaim(&mut self, entities: &[Entity]) {
+        for &entity in entities.iter().rev() {
+            let place = self.near_place(entity.index());
+            // A slot whose first entity this is was made for it, and is the last one.
+            if entity.version() == 0 {
+                debug_assert_eq!(place + 1, self.near.len());
+                self.near.truncate(place);
+            } else {
+                self.near[place].set_dead(self.free, entity.version());
+                self.free = entity.index() + 1;
+            }
+            self.alive -= 1;
+        }
     }
 
     /// The rest of `claim`: all but a new index with nothing in the way.

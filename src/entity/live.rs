@@ -11,7 +11,9 @@ use crate::page::PAGE_LEN;
 pub struct LiveEntities<'a> {
     /// Slots in a row, with the index of the first, in ascending order.
     rows: Box<dyn Iterator<Item = (u32, &'a [Slot])> + Send + Sync + 'a>,
-    row: std::iter::Zip<std::ops::RangeFrom<u32>, std::slice::Iter<'a, Slot>>,
+    /// The row being walked, and the index of its first slot.
+    row: std::iter::Enumerate<std::slice::Iter<'a, Slot>>,
+    first: u32,
     left: usize,
 }
 
@@ -24,12 +26,12 @@ impl<'a> LiveEntities<'a> {
                 let index = page * PAGE_LEN as u32;
                 let split = (first.saturating_sub(index) as usize).min(PAGE_LEN);
                 let (low, high) = slots.split_at(split);
-                if below { (index, low) } else { (index + split as u32, high) }
+                if below { (index, low) } else { (index.max(first), high) }
             })
         };
         let near = std::iter::once((first, &entities.near[..]));
         let rows = Box::new(far(true).chain(near).chain(far(false)));
-        Self { rows, row: (0..).zip([].iter()), left: entities.len() }
+        Self { rows, row: [].iter().enumerate(), first: 0, left: entities.len() }
     }
 }
 
@@ -39,12 +41,14 @@ impl Iterator for LiveEntities<'_> {
     #[inline]
     fn next(&mut self) -> Option<Entity> {
         while self.left > 0 {
-            if let Some((_, slot)) = self.row.find(|(index, slot)| slot.is_live(*index)) {
+            let first = self.first;
+            if let Some((_, slot)) = self.row.find(|(at, slot)| slot.is_live(first + *at as u32)) {
                 self.left -= 1;
                 return Some(slot.live_entity());
             }
             let (first, row) = self.rows.next()?;
-            self.row = (first..).zip(row);
+            self.first = first;
+            self.row = row.iter().enumerate();
         }
         None
     }

@@ -30,6 +30,19 @@ pub(super) fn new_page() -> Box<SlotPage> {
     slots.into_boxed_slice().try_into().expect("the page has PAGE_LEN slots")
 }
 
+/// Slots in a row with their indices, of which `first` is the first.
+pub(super) fn indexed(first: u32, slots: &[Slot]) -> impl DoubleEndedIterator<Item = (u32, &Slot)> {
+    slots.iter().enumerate().map(move |(at, slot)| (first + at as u32, slot))
+}
+
+/// The slots of a page with their indices.
+pub(super) fn indexed_page(
+    page: u32,
+    slots: &SlotPage,
+) -> impl DoubleEndedIterator<Item = (u32, &Slot)> {
+    indexed(page * PAGE_LEN as u32, slots)
+}
+
 impl Slot {
     #[inline]
     pub(super) fn is_unused(&self) -> bool {
@@ -45,7 +58,8 @@ impl Slot {
     /// Whether the slot of this index is live (E1).
     #[inline]
     pub(super) fn is_live(&self, index: u32) -> bool {
-        self.number() == index + 1
+        // As 64 bits: no number follows that of the last index.
+        u64::from(self.number()) == u64::from(index) + 1
     }
 
     pub(super) fn is_retired(&self) -> bool {

@@ -13,11 +13,13 @@ type Map<T> = EntityMap<T, <T as Component>::Storage>;
 /// What a [`Query`](super::Query) fetches from each entity.
 ///
 /// # Safety
-/// `fetch` for distinct entities lends distinct memory, or memory that is only read.
+/// - `fetch` for distinct entities lends distinct memory, or memory that is only read;
+/// - the entities of `driver` are distinct, and alive as long as the guards are held.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be fetched by a query",
     label = "not a query term",
-    note = "terms are `Entity`, `&T`, `&mut T`, `Option` of these, and tuples, for components `T`"
+    note = "terms are `Entity`, `&T`, `&mut T`, `Option` of these, and tuples, for components `T`",
+    note = "a component derives `Component`"
 )]
 pub unsafe trait QueryData {
     /// What one entity gives.

@@ -9,12 +9,14 @@ use crate::entity::Entity;
 use crate::world::{BorrowConflict, World};
 
 /// A condition on the entities of a [`Query`](super::Query).
+///
+/// Sealed: a query trusts the entities of a driver to be distinct (Q1).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a query filter",
     label = "not a filter",
     note = "filters are `With<T>`, `Without<T>` and tuples of these, for components `T`"
 )]
-pub trait QueryFilter {
+pub trait QueryFilter: Sealed {
     /// Guards on the pools.
     type Fetch<'w>;
 
@@ -30,6 +32,13 @@ pub trait QueryFilter {
     /// Whether a living entity passes.
     fn passes(fetch: &Self::Fetch<'_>, entity: Entity) -> bool;
 }
+
+/// Keeps [`QueryFilter`] to this module.
+pub trait Sealed {}
+
+impl<T> Sealed for With<T> {}
+
+impl<T> Sealed for Without<T> {}
 
 /// Lets entities pass that have `T`.
 pub struct With<T>(PhantomData<fn() -> T>);
@@ -89,6 +98,8 @@ impl<T> fmt::Debug for Without<T> {
 /// `QueryFilter` for a tuple: all of them.
 macro_rules! tuple_filter {
     ($($name:ident $at:tt),*) => {
+        impl<$($name: QueryFilter),*> Sealed for ($($name,)*) {}
+
         #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
         impl<$($name: QueryFilter),*> QueryFilter for ($($name,)*) {
             type Fetch<'w> = ($($name::Fetch<'w>,)*);

@@ -25,7 +25,9 @@ use crate::world::{BorrowConflict, World};
 /// `D` says what is fetched: [`Entity`], `&T`, `&mut T`, `Option` of these, and tuples, nested as
 /// you like. `F` says what else must hold: [`With`], [`Without`], and tuples of these.
 ///
-/// While a query exists its components are borrowed, so nobody can add or remove them.
+/// While a query exists its components are borrowed, so nobody can add or remove them. A query
+/// that writes is walked by `for … in &mut query` or [`iter_mut`](Self::iter_mut); one that only
+/// reads, by `for … in &query` or [`iter`](Self::iter).
 #[doc(alias = "view")]
 pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
     data: D::Fetch<'w>,

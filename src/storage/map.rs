@@ -121,8 +121,10 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
 
     #[cold]
     fn displace(&mut self, at: usize, entity: Entity, value: T) -> Option<T> {
+        // Not in place: a storage may keep values by entity, and must be told that it is another.
         let old_value = self.remove(self.set.as_slice()[at]);
         self.insert(entity, value);
+        self.swap(at, self.len() - 1);
         old_value
     }
 

@@ -6,6 +6,7 @@
 //! next flush a map holds values whose entities it does not know (P1 is suspended); nobody sees
 //! it then, and dropping the batch flushes, also while unwinding.
 
+use std::marker::PhantomData;
 use std::mem;
 
 use super::bundle::Bundle;
@@ -22,8 +23,8 @@ const ROWS: usize = 512;
 /// The maps of a bundle, out of the world for a batch.
 ///
 /// Implemented for what [`Bundle::Writer`] can be: the writer of a component, and tuples of
-/// writers.
-pub trait BundleWriter: Sized {
+/// writers. Sealed: the world trusts writers to give the maps back.
+pub trait BundleWriter: Sized + Sealed {
     /// Takes the maps out of their pools.
     fn open(gate: &mut BatchGate<'_>) -> Self;
 
@@ -34,13 +35,26 @@ pub trait BundleWriter: Sized {
     fn close(self, gate: &mut BatchGate<'_>);
 }
 
+/// Keeps [`BundleWriter`] to this module.
+pub trait Sealed {}
+
+/// The entity that a batch is at: who writes a component must show it.
+///
+/// Only the batch makes one, and it does not outlive the write, so a bundle cannot write for
+/// another entity, nor twice for the same.
+#[derive(Debug)]
+pub struct Row<'a> {
+    entity: Entity,
+    /// Its number since the last flush.
+    number: usize,
+    lent: PhantomData<&'a mut ()>,
+}
+
 /// The gate, opened for a batch. Writers pass through it; it has no public methods.
 #[derive(Debug)]
 pub struct BatchGate<'w> {
     pools: &'w mut Pools,
     signature: u64,
-    /// Room to make in each map.
-    expected: usize,
 }
 
 /// The [`BundleWriter`] of a component.
@@ -52,20 +66,27 @@ pub struct PoolWriter<T: Component> {
 }
 
 impl<T: Component> PoolWriter<T> {
+    /// Takes the value of this row in.
+    ///
+    /// # Panics
+    /// If the row's value is in already, or that of a row before is not.
     #[inline]
-    pub(super) fn write(&mut self, entity: Entity, value: T) {
-        self.map.push_ahead(entity, value);
+    pub(super) fn write(&mut self, row: &Row<'_>, value: T) {
+        // Values and entities must pair up when the row is flushed (P1), whatever a bundle that
+        // was written by hand does.
+        assert!(row.number == self.written, "a bundle writes each component once in each row");
+        self.map.push_ahead(row.entity, value);
         self.written += 1;
     }
 }
+
+impl<T: Component> Sealed for PoolWriter<T> {}
 
 impl<T: Component> BundleWriter for PoolWriter<T> {
     fn open(gate: &mut BatchGate<'_>) -> Self {
         let pool = gate.pools.get_or_create::<T>();
         gate.signature |= pool.tag.bit;
-        let mut map = mem::take(pool.cell.get_mut());
-        map.reserve(gate.expected);
-        Self { map, written: 0 }
+        Self { map: mem::take(pool.cell.get_mut()), written: 0 }
     }
 
     #[inline]
@@ -83,6 +104,8 @@ impl<T: Component> BundleWriter for PoolWriter<T> {
 /// `BundleWriter` for a tuple.
 macro_rules! tuple_writer {
     ($($name:ident $at:tt),*) => {
+        impl<$($name: BundleWriter),*> Sealed for ($($name,)*) {}
+
         #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
         impl<$($name: BundleWriter),*> BundleWriter for ($($name,)*) {
             fn open(gate: &mut BatchGate<'_>) -> Self {
@@ -119,7 +142,9 @@ impl<'w, B: Bundle> Batch<'w, B> {
     /// Starts a batch of about `expected` entities. `B` must not name a component twice.
     pub(super) fn open(world: &'w mut World, expected: usize) -> Self {
         world.entities.reserve_slots(expected);
-        let mut gate = BatchGate { pools: &mut world.pools, signature: 0, expected };
+        // Before the first map is taken out: a storage of the user's may unwind.
+        B::visit(&mut Reserve { pools: &mut world.pools, additional: expected });
+        let mut gate = BatchGate { pools: &mut world.pools, signature: 0 };
         let writer = Some(B::Writer::open(&mut gate));
         let signature = gate.signature;
         Self { world, writer, signature, row: Vec::with_capacity(ROWS), written: 0 }
@@ -132,10 +157,11 @@ impl<'w, B: Bundle> Batch<'w, B> {
             self.next_row();
         }
         let entity = self.row[self.written];
+        let row = Row { entity, number: self.written, lent: PhantomData };
         // Counted before it is written: if the write unwinds, it is an entity all the same.
         self.written += 1;
         let writer = self.writer.as_mut().expect("a batch under way has its writer");
-        bundle.write(writer, entity);
+        bundle.write(writer, &row);
         entity
     }
 
@@ -172,11 +198,23 @@ impl<'w, B: Bundle> Batch<'w, B> {
 impl<B: Bundle> Drop for Batch<'_, B> {
     fn drop(&mut self) {
         let Some(mut writer) = self.writer.take() else { return };
-        self.world.entities.unclaim(self.row.len() - self.written);
+        self.world.entities.unclaim(&self.row[self.written..]);
         self.row.truncate(self.written);
         writer.flush(&self.row);
         let pools = &mut self.world.pools;
-        writer.close(&mut BatchGate { pools, signature: 0, expected: 0 });
+        writer.close(&mut BatchGate { pools, signature: 0 });
         self.sign_last();
+    }
+}
+
+/// Makes room in the pools of a bundle.
+struct Reserve<'w> {
+    pools: &'w mut Pools,
+    additional: usize,
+}
+
+impl ComponentVisitor for Reserve<'_> {
+    fn visit<T: Component>(&mut self) {
+        self.pools.get_or_create::<T>().cell.get_mut().reserve(self.additional);
     }
 }

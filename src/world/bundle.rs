@@ -2,17 +2,16 @@
 
 use std::any::TypeId;
 
-use super::batch::{BundleWriter, PoolWriter};
+use super::batch::{BundleWriter, PoolWriter, Row};
 use super::gate::Gate;
 use super::pools::name_of;
 use crate::component::Component;
-use crate::entity::Entity;
 
 /// A set of components: a component, a tuple of bundles, or a struct that derives it.
 ///
 /// A bundle exists only while it is passed in or out; the world keeps its components, each in its
 /// own pool. Components of a bundle go in from first to last. If a bundle names a component
-/// twice, the last value stays.
+/// twice, the last value stays. The components of a public bundle must be public.
 ///
 /// # Examples
 /// ```
@@ -30,7 +29,8 @@ use crate::entity::Entity;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a bundle of components",
     label = "not a component, nor a tuple of components",
-    note = "add `#[derive(Component)]` to `{Self}`, or `#[derive(Bundle)]` if it groups components"
+    note = "a component derives `Component`, a struct of components derives `Bundle`",
+    note = "a tuple is a bundle if each of its elements is a component or a bundle"
 )]
 pub trait Bundle: Sized + 'static {
     /// The components one by one, each an `Option`: what was replaced or removed.
@@ -49,7 +49,7 @@ pub trait Bundle: Sized + 'static {
     fn assemble(parts: Self::Parts) -> Option<Self>;
 
     /// Puts the components into their pools, during a batch.
-    fn write(self, writer: &mut Self::Writer, entity: Entity);
+    fn write(self, writer: &mut Self::Writer, row: &Row<'_>);
 
     /// Shows the component types to `visitor`, first to last.
     fn visit<V: ComponentVisitor>(visitor: &mut V);
@@ -81,8 +81,8 @@ impl<T: Component> Bundle for T {
     }
 
     #[inline]
-    fn write(self, writer: &mut PoolWriter<T>, entity: Entity) {
-        writer.write(entity, self);
+    fn write(self, writer: &mut PoolWriter<T>, row: &Row<'_>) {
+        writer.write(row, self);
     }
 
     #[inline]
@@ -115,8 +115,8 @@ macro_rules! tuple_bundle {
             }
 
             #[inline]
-            fn write(self, writer: &mut Self::Writer, entity: Entity) {
-                $(self.$at.write(&mut writer.$at, entity);)*
+            fn write(self, writer: &mut Self::Writer, row: &Row<'_>) {
+                $(self.$at.write(&mut writer.$at, row);)*
             }
 
             #[inline]

@@ -68,8 +68,9 @@ impl World {
 
     /// Reserves the id of an entity that will exist, from any thread.
     ///
-    /// It comes to life, without components, with the next call through `&mut World` that spawns,
-    /// despawns or inserts, or with [`settle`](Self::settle). Until then it is not alive.
+    /// It comes to life, without components, with the next call that spawns or despawns, with any
+    /// call through `&mut World` that is given its id, or with [`settle`](Self::settle). Until
+    /// then it is not alive.
     ///
     /// # Errors
     /// [`OutOfEntities`] if no id is left.

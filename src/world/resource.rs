@@ -4,12 +4,13 @@ use std::any::{Any, TypeId};
 use std::error::Error;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::thread::{self, ThreadId};
 
 use rustc_hash::FxHashMap;
 
 use super::pools::name_of;
 use super::{BorrowConflict, World};
-use crate::cell::{Cell, Read, ThreadBound, Write, WrongThread};
+use crate::cell::{Cell, Read, ThreadBound, Write};
 
 /// A resource, for reading; given back when dropped.
 pub struct Res<'w, R>(Read<'w, R>);
@@ -19,12 +20,23 @@ pub struct ResMut<'w, R>(Write<'w, R>);
 
 /// The resources of a world, in the order in which their types first came, each in a cell.
 ///
-/// A slot holds a `Cell<R>` or, for values that must stay in their thread, a
-/// `Cell<ThreadBound<R>>`.
+/// A slot holds a `Cell<R>` or, for values that must stay in their thread, a `BoundCell<R>`.
 #[derive(Default)]
 pub(super) struct Resources {
     slots: Vec<Option<Box<dyn Any + Send + Sync>>>,
     by_type: FxHashMap<TypeId, usize>,
+}
+
+/// A resource that stays in its thread. The thread is known without borrowing the value.
+struct BoundCell<R> {
+    home: ThreadId,
+    cell: Cell<ThreadBound<R>>,
+}
+
+impl<R> BoundCell<R> {
+    fn new(value: ThreadBound<R>) -> Self {
+        Self { home: thread::current().id(), cell: Cell::new(value) }
+    }
 }
 
 impl Resources {
@@ -60,6 +72,8 @@ impl Resources {
 impl World {
     /// Puts a resource into the world; one of the same type is replaced and returned.
     ///
+    /// What is not `Send + Sync` goes in with [`insert_non_send`](Self::insert_non_send).
+    ///
     /// # Examples
     /// ```
     /// # use esker::World;
@@ -73,8 +87,7 @@ impl World {
     #[doc(alias = "context")]
     #[doc(alias = "singleton")]
     pub fn insert_resource<R: Send + Sync + 'static>(&mut self, resource: R) -> Option<R> {
-        let old = self.resources.put::<R, _>(Cell::new(resource))?;
-        Some(old.downcast::<Cell<R>>().ok()?.into_inner())
+        unwrap_cell(self.resources.put::<R, _>(Cell::new(resource))?)
     }
 
     /// Puts a resource into the world that must stay in this thread.
@@ -86,9 +99,9 @@ impl World {
     /// If a resource of the same type was inserted by another thread.
     #[track_caller]
     pub fn insert_non_send<R: 'static>(&mut self, resource: R) -> Option<R> {
-        let old = self.remove_non_send();
-        self.resources.put::<R, _>(Cell::new(ThreadBound::new(resource)));
-        old
+        let bound = self.remove_non_send();
+        let old = self.resources.put::<R, _>(BoundCell::new(ThreadBound::new(resource)));
+        bound.or_else(|| unwrap_cell(old?))
     }
 
     /// Takes a resource out of the world.
@@ -102,14 +115,10 @@ impl World {
     /// If it belongs to another thread.
     #[track_caller]
     pub fn remove_non_send<R: 'static>(&mut self) -> Option<R> {
-        let bound = self.resources.take::<R, Cell<ThreadBound<R>>>()?.into_inner();
-        match bound.into_inner() {
-            Ok(resource) => Some(resource),
-            Err(bound) => {
-                self.resources.put::<R, _>(Cell::new(bound));
-                panic!("{}", ResourceError::WrongThread { name: name_of::<R>() });
-            }
+        if let Err(error @ ResourceError::WrongThread { .. }) = self.bound::<R>() {
+            panic!("{error}");
         }
+        self.resources.take::<R, BoundCell<R>>()?.cell.into_inner().into_inner().ok()
     }
 
     /// Whether there is a resource of this type, sendable or not.
@@ -205,7 +214,7 @@ impl World {
     #[track_caller]
     pub fn non_send<R: 'static>(&self) -> Result<Res<'_, R>, ResourceError> {
         let guard = self.bound::<R>()?.try_read().map_err(BorrowConflict::of::<R>)?;
-        Ok(Res(guard.filter_map(|bound| bound.get().ok()).expect("`bound` has seen the thread")))
+        Ok(Res(guard.filter_map(|bound| bound.get()).expect("`bound` has seen the thread")))
     }
 
     /// A resource of this thread, for changing.
@@ -215,20 +224,28 @@ impl World {
     #[track_caller]
     pub fn non_send_mut<R: 'static>(&self) -> Result<ResMut<'_, R>, ResourceError> {
         let guard = self.bound::<R>()?.try_write().map_err(BorrowConflict::of::<R>)?;
-        let guard = guard.filter_map(|bound| bound.get_mut().ok());
+        let guard = guard.filter_map(|bound| bound.get_mut());
         Ok(ResMut(guard.expect("`bound` has seen the thread")))
     }
 
     /// The cell of a thread-bound resource, in its own thread.
     fn bound<R: 'static>(&self) -> Result<&Cell<ThreadBound<R>>, ResourceError> {
         let name = name_of::<R>();
-        let cell = self.resources.cell::<Cell<ThreadBound<R>>>(TypeId::of::<R>());
-        let cell = cell.ok_or(ResourceError::Absent { name })?;
-        let bound = cell.try_read().map_err(BorrowConflict::of::<R>)?;
-        match bound.get() {
-            Ok(_) => Ok(cell),
-            Err(WrongThread) => Err(ResourceError::WrongThread { name }),
+        let bound = self.resources.cell::<BoundCell<R>>(TypeId::of::<R>());
+        let bound = bound.ok_or(ResourceError::Absent { name })?;
+        if bound.home == thread::current().id() {
+            Ok(&bound.cell)
+        } else {
+            Err(ResourceError::WrongThread { name })
         }
+    }
+}
+
+/// What a cell of either kind holds. A value of another thread is leaked.
+fn unwrap_cell<R: 'static>(cell: Box<dyn Any + Send + Sync>) -> Option<R> {
+    match cell.downcast::<Cell<R>>() {
+        Ok(cell) => Some(cell.into_inner()),
+        Err(other) => other.downcast::<BoundCell<R>>().ok()?.cell.into_inner().into_inner().ok(),
     }
 }
 

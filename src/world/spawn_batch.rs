@@ -48,8 +48,8 @@ where
 {
     world: &'w mut World,
     bundles: I,
-    /// Nothing is left to spawn: the iterator came to its end, or it panicked. (Set while it
-    /// runs, so that it is still set if it unwinds.)
+    /// Nothing is left to spawn: the iterator came to its end, or it or a spawn panicked. (Set
+    /// before they run, so that it is still set if they unwind.)
     ended: bool,
 }
 
@@ -63,9 +63,9 @@ where
     #[inline]
     fn next(&mut self) -> Option<Entity> {
         self.ended = true;
-        let bundle = self.bundles.next()?;
+        let entity = self.world.spawn(self.bundles.next()?);
         self.ended = false;
-        Some(self.world.spawn(bundle))
+        Some(entity)
     }
 
     fn fold<A, F: FnMut(A, Entity) -> A>(mut self, start: A, mut step: F) -> A {

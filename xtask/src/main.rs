@@ -1,1 +1,57 @@
-fn main() {}
+//! `cargo xtask …`: chores of this repository, one file each.
+
+mod bench_table;
+mod ci;
+mod instructions;
+mod layers;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Chores of the Esker repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Options {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Run the bench and write its tables and pictures into README and guide.
+    BenchTable(bench_table::Options),
+    /// Run what CI runs: tests in all shapes, format, lints, docs, layers.
+    Ci(ci::Options),
+    /// Count instructions of the hot operations and compare them with the written figures.
+    Instructions(instructions::Options),
+    /// Print the modules of the library, bottom first: size, unsafe, and who uses whom.
+    Layers(layers::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Options::parse().chore {
+        Chore::BenchTable(options) => bench_table::run(&options),
+        Chore::Ci(options) => ci::run(&options),
+        Chore::Instructions(options) => instructions::run(&options),
+        Chore::Layers(options) => layers::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What a chore ends with.
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().expect("xtask is a folder of the workspace").to_owned()
+}

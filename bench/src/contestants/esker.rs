@@ -1,0 +1,357 @@
+//! Esker without hints: no group, no alignment, no sorting.
+//!
+//! Bulk rows use `spawn_batch`; single components are iterated as the slice of their pool, and
+//! several by a query, as a user would write it first. `random_get` holds the pool's guard for
+//! the whole loop. Rows for what Esker does not have yet (parallel iteration, schedule,
+//! snapshots) are not offered.
+
+use std::any::Any;
+
+use ::esker::{Component, Entity, World};
+
+use crate::{
+    checksum::{Tally, bits, counted},
+    components::*,
+    contestant::{Bout, Contestant, Role, Width, lasting, renewed},
+    kernel,
+    scene::{Frames, Scene, moves},
+    workload::Workload,
+};
+
+/// Esker as it comes.
+#[derive(Debug)]
+pub struct Esker;
+
+impl Contestant for Esker {
+    fn name(&self) -> &'static str {
+        "esker"
+    }
+
+    fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn role(&self) -> Role {
+        Role::Ours
+    }
+
+    fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
+        let n = scene.n;
+        match workload {
+            Workload::CreateEmpty => {
+                renewed(move || (World::new(), n), create_empty, |s| counted(s.0.len()))
+            }
+            Workload::Create2 => renewed(move || (World::new(), n), create_2, |s| sum(&mut s.0)),
+            Workload::Create2Batch => {
+                renewed(move || (World::new(), n), create_2_batch, |s| sum(&mut s.0))
+            }
+            Workload::Destroy => renewed(
+                move || pairs(n),
+                destroy,
+                |s| counted(s.0.len() + s.0.pool::<Position>().len()),
+            ),
+            Workload::AddRemove => lasting(narrow(n), add_remove, sum_add_remove),
+            Workload::AddRemoveWide => lasting(wide(n), add_remove, sum_add_remove),
+            Workload::Iter1 => lasting(pairs(n).0, iter_1, sum),
+            Workload::Iter2 => lasting(pairs(n).0, iter_2, sum),
+            Workload::Iter2Half | Workload::Iter2Rare => {
+                lasting(parted(workload, n), iter_2, sum_positions)
+            }
+            Workload::Iter2Shuffled => lasting(shuffled(scene), iter_2, sum),
+            Workload::IterFrag => lasting(fragments(n), iter_frag, sum_data),
+            Workload::Iter3OfMany => lasting(spread(scene), iter_3, sum),
+            Workload::Iter5Wide => lasting(lanes(n), iter_5, sum_lanes),
+            Workload::Heavy => lasting(bodies(n), heavy, sum_places),
+            Workload::RandomGet => {
+                let (world, ids) = pairs(n);
+                let ids = scene.order().iter().map(|i| ids[*i as usize]).collect();
+                lasting((world, ids, 0), random_get, |s| s.2)
+            }
+            Workload::Churn => {
+                let (world, ids) = pairs(n);
+                lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
+            }
+            Workload::ParIter2
+            | Workload::Schedule
+            | Workload::Serialize
+            | Workload::Deserialize => None,
+        }
+    }
+
+    fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>> {
+        let mut world = World::new();
+        for i in 0..n {
+            match width {
+                Width::One => world.spawn(kernel::position(i)),
+                Width::Two => world.spawn((kernel::position(i), kernel::velocity(i))),
+                Width::Eight => world.spawn(fillers()),
+            };
+        }
+        Some(Box::new(world))
+    }
+}
+
+type Pairs = (World, Vec<Entity>);
+
+fn pairs(n: usize) -> Pairs {
+    let mut world = World::new();
+    let ids = (0..n).map(|i| world.spawn((kernel::position(i), kernel::velocity(i)))).collect();
+    (world, ids)
+}
+
+fn sum(world: &mut World) -> u64 {
+    let mut tally = Tally::default();
+    world.query::<(&Position, &Velocity)>().iter().for_each(|(p, v)| tally.two(p, v));
+    tally.finish()
+}
+
+fn sum_one<T: Component + bytemuck::NoUninit>(world: &mut World) -> u64 {
+    let mut tally = Tally::default();
+    world.pool::<T>().iter().for_each(|(_, value)| tally.one(value));
+    tally.finish()
+}
+
+fn sum_positions(world: &mut World) -> u64 {
+    sum_one::<Position>(world)
+}
+
+#[inline(never)]
+fn create_empty((world, n): &mut (World, usize)) {
+    world.spawn_batch(std::iter::repeat_n((), *n));
+}
+
+#[inline(never)]
+fn create_2((world, n): &mut (World, usize)) {
+    for i in 0..*n {
+        world.spawn((kernel::position(i), kernel::velocity(i)));
+    }
+}
+
+#[inline(never)]
+fn create_2_batch((world, n): &mut (World, usize)) {
+    world.spawn_batch((0..*n).map(|i| (kernel::position(i), kernel::velocity(i))));
+}
+
+#[inline(never)]
+fn destroy((world, ids): &mut Pairs) {
+    for &id in &*ids {
+        _ = world.despawn(id);
+    }
+}
+
+fn narrow(n: usize) -> Pairs {
+    let mut world = World::new();
+    let ids = (0..n).map(|i| world.spawn(A { value: kernel::value(i) })).collect();
+    (world, ids)
+}
+
+fn wide(n: usize) -> Pairs {
+    let mut world = World::new();
+    let ids = (0..n).map(|i| world.spawn((fillers(), A { value: kernel::value(i) }))).collect();
+    (world, ids)
+}
+
+fn fillers() -> (W0, W1, W2, W3, W4, W5, W6, W7) {
+    Default::default()
+}
+
+#[inline(never)]
+fn add_remove(state: &mut Pairs) {
+    add(state);
+    remove(state);
+}
+
+#[inline(never)]
+fn add((world, ids): &mut Pairs) {
+    for (i, &id) in ids.iter().enumerate() {
+        _ = world.insert(id, B { value: kernel::value(i) });
+    }
+}
+
+#[inline(never)]
+fn remove((world, ids): &mut Pairs) {
+    for &id in &*ids {
+        _ = world.remove::<B>(id);
+    }
+}
+
+fn sum_add_remove(state: &mut Pairs) -> u64 {
+    let mut tally = Tally::default();
+    add(state);
+    state.0.query::<(&A, &B)>().iter().for_each(|(a, b)| tally.two(a, b));
+    remove(state);
+    tally.row(&[state.0.pool::<B>().len() as u64]);
+    tally.finish()
+}
+
+#[inline(never)]
+fn iter_1(world: &mut World) {
+    world.pool_mut::<Position>().as_mut_slice().iter_mut().for_each(kernel::nudge);
+}
+
+#[inline(never)]
+fn iter_2(world: &mut World) {
+    let mut query = world.query::<(&mut Position, &Velocity)>();
+    query.iter_mut().for_each(|(p, v)| kernel::step(p, v));
+}
+
+fn parted(workload: Workload, n: usize) -> World {
+    let mut world = World::new();
+    for i in 0..n {
+        if moves(workload, i) {
+            world.spawn((kernel::position(i), kernel::velocity(i)));
+        } else {
+            world.spawn(kernel::position(i));
+        }
+    }
+    world
+}
+
+fn shuffled(scene: Scene) -> World {
+    let mut world = World::new();
+    let ids: Vec<_> = (0..scene.n).map(|i| world.spawn(kernel::position(i))).collect();
+    for i in scene.order() {
+        _ = world.insert(ids[i as usize], kernel::velocity(i as usize));
+    }
+    world
+}
+
+fn fragments(n: usize) -> World {
+    let mut world = World::new();
+    for i in 0..n {
+        let data = Data { value: kernel::value(i) };
+        macro_rules! spawn {
+            ($($marker:ident $number:literal),*) => {
+                match i % 26 {
+                    $($number => world.spawn(($marker::default(), data)),)*
+                    _ => unreachable!("26 markers cover every remainder"),
+                }
+            };
+        }
+        with_markers!(spawn);
+    }
+    world
+}
+
+#[inline(never)]
+fn iter_frag(world: &mut World) {
+    world.pool_mut::<Data>().as_mut_slice().iter_mut().for_each(kernel::bump);
+}
+
+fn sum_data(world: &mut World) -> u64 {
+    sum_one::<Data>(world)
+}
+
+fn spread(scene: Scene) -> World {
+    let mut world = World::new();
+    for i in 0..scene.n {
+        let id = world.spawn((kernel::position(i), kernel::velocity(i), kernel::force(i)));
+        let spread = scene.spread(i);
+        macro_rules! insert {
+            ($($spreader:ident $number:literal),*) => {$(
+                if spread & (1 << $number) != 0 {
+                    _ = world.insert(id, $spreader::default());
+                }
+            )*};
+        }
+        with_spreaders!(insert);
+    }
+    world
+}
+
+#[inline(never)]
+fn iter_3(world: &mut World) {
+    let mut query = world.query::<(&mut Position, &Velocity, &Force)>();
+    query.iter_mut().for_each(|(p, v, f)| kernel::push(p, v, f));
+}
+
+fn lanes(n: usize) -> World {
+    let mut world = World::new();
+    for i in 0..n {
+        world.spawn((
+            Lane0 { quad: kernel::quad(i, 0) },
+            Lane1 { quad: kernel::quad(i, 1) },
+            Lane2 { quad: kernel::quad(i, 2) },
+            Lane3 { quad: kernel::quad(i, 3) },
+            Lane4 { quad: kernel::quad(i, 4) },
+        ));
+    }
+    world
+}
+
+#[inline(never)]
+fn iter_5(world: &mut World) {
+    let mut query = world.query::<(&mut Lane0, &Lane1, &Lane2, &Lane3, &Lane4)>();
+    query.iter_mut().for_each(|(out, a, b, c, d)| kernel::blend(out, a, b, c, d));
+}
+
+fn sum_lanes(world: &mut World) -> u64 {
+    sum_one::<Lane0>(world)
+}
+
+fn bodies(n: usize) -> World {
+    let mut world = World::new();
+    for i in 0..n {
+        world.spawn((
+            Transform::default(),
+            Place { quad: kernel::quad(i, 0) },
+            Rotation::default(),
+            Motion { quad: kernel::quad(i, 1) },
+        ));
+    }
+    world
+}
+
+#[inline(never)]
+fn heavy(world: &mut World) {
+    let mut query = world.query::<(&mut Place, &Motion)>();
+    query.iter_mut().for_each(|(place, motion)| kernel::glide(place, motion));
+}
+
+fn sum_places(world: &mut World) -> u64 {
+    sum_one::<Place>(world)
+}
+
+#[inline(never)]
+fn random_get((world, ids, sum): &mut (World, Vec<Entity>, u64)) {
+    let positions = world.pool::<Position>();
+    for &id in &*ids {
+        if let Some(position) = positions.get(id) {
+            *sum = sum.wrapping_add(u64::from(position.x.to_bits()));
+        }
+    }
+}
+
+struct Herd {
+    world: World,
+    ids: Vec<Entity>,
+    frames: Frames,
+}
+
+#[inline(never)]
+fn churn(herd: &mut Herd) {
+    let Herd { world, ids, frames } = herd;
+    let frame = frames.advance();
+    for &i in &frame.doomed {
+        _ = world.despawn(ids[i as usize]);
+    }
+    for &i in &frame.doomed {
+        let i = i as usize;
+        ids[i] = world.spawn((kernel::position(i), kernel::velocity(i)));
+    }
+    for &i in &frame.toggled {
+        let id = ids[i as usize];
+        if world.remove::<Tag>(id) == Ok(None) {
+            _ = world.insert(id, Tag);
+        }
+    }
+    iter_2(world);
+}
+
+fn sum_herd(herd: &mut Herd) -> u64 {
+    let mut tally = Tally::default();
+    for (p, v, tag) in &herd.world.query::<(&Position, &Velocity, Option<&Tag>)>() {
+        tally.row(&[bits(p), bits(v), u64::from(tag.is_some())]);
+    }
+    tally.finish()
+}

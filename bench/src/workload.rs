@@ -1,0 +1,194 @@
+//! The rows of the table.
+
+use std::{fmt, str::FromStr};
+
+/// One thing that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Workload {
+    /// Spawn entities without components.
+    CreateEmpty,
+    /// Spawn entities with two components, one at a time.
+    Create2,
+    /// Spawn entities with two components by the bulk interface.
+    Create2Batch,
+    /// Despawn entities that have two components.
+    Destroy,
+    /// Add a component to every entity, then remove it from every entity.
+    AddRemove,
+    /// The same with eight other components on each entity.
+    AddRemoveWide,
+    /// Write one component.
+    Iter1,
+    /// Write one component from another; all entities have both.
+    Iter2,
+    /// The same; every second entity has the second component.
+    Iter2Half,
+    /// The same; every 64th entity has the second component.
+    Iter2Rare,
+    /// The same; the second component was added in random order.
+    Iter2Shuffled,
+    /// Write one component that is spread over 26 combinations.
+    IterFrag,
+    /// Three required components, spread over 32 combinations.
+    Iter3OfMany,
+    /// Five components of 16 bytes, one written from four.
+    Iter5Wide,
+    /// Four components of 112 bytes in all, of which two are used.
+    Heavy,
+    /// Read one component by entity id, in random order.
+    RandomGet,
+    /// A game-like frame: despawn, respawn, toggle a tag, move everything.
+    Churn,
+    /// Two components, about 100 operations per entity, two threads.
+    ParIter2,
+    /// Three systems in the peer's own scheduler.
+    Schedule,
+    /// A whole world of two components to bytes.
+    Serialize,
+    /// And back into a fresh world.
+    Deserialize,
+}
+
+impl Workload {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 21] = [
+        Self::CreateEmpty,
+        Self::Create2,
+        Self::Create2Batch,
+        Self::Destroy,
+        Self::AddRemove,
+        Self::AddRemoveWide,
+        Self::Iter1,
+        Self::Iter2,
+        Self::Iter2Half,
+        Self::Iter2Rare,
+        Self::Iter2Shuffled,
+        Self::IterFrag,
+        Self::Iter3OfMany,
+        Self::Iter5Wide,
+        Self::Heavy,
+        Self::RandomGet,
+        Self::Churn,
+        Self::ParIter2,
+        Self::Schedule,
+        Self::Serialize,
+        Self::Deserialize,
+    ];
+
+    /// Its name in tables, files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CreateEmpty => "create_empty",
+            Self::Create2 => "create_2",
+            Self::Create2Batch => "create_2_batch",
+            Self::Destroy => "destroy",
+            Self::AddRemove => "add_remove",
+            Self::AddRemoveWide => "add_remove_wide",
+            Self::Iter1 => "iter_1",
+            Self::Iter2 => "iter_2",
+            Self::Iter2Half => "iter_2_half",
+            Self::Iter2Rare => "iter_2_rare",
+            Self::Iter2Shuffled => "iter_2_shuffled",
+            Self::IterFrag => "iter_frag",
+            Self::Iter3OfMany => "iter_3_of_many",
+            Self::Iter5Wide => "iter_5_wide",
+            Self::Heavy => "heavy",
+            Self::RandomGet => "random_get",
+            Self::Churn => "churn",
+            Self::ParIter2 => "par_iter_2",
+            Self::Schedule => "schedule",
+            Self::Serialize => "serialize",
+            Self::Deserialize => "deserialize",
+        }
+    }
+
+    /// What is timed, in a few words.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::CreateEmpty => "spawn N entities without components",
+            Self::Create2 => "spawn N entities with two components, one at a time",
+            Self::Create2Batch => "spawn N entities with two components by the bulk interface",
+            Self::Destroy => "despawn N entities that have two components",
+            Self::AddRemove => "add a component to each entity, then remove it from each",
+            Self::AddRemoveWide => "the same with 8 other components on each entity",
+            Self::Iter1 => "pos.x += 1 over all",
+            Self::Iter2 => "pos += vel, all entities have both",
+            Self::Iter2Half => "pos += vel, every 2nd entity has a velocity",
+            Self::Iter2Rare => "pos += vel, every 64th entity has a velocity",
+            Self::Iter2Shuffled => "pos += vel, velocities were added in random order",
+            Self::IterFrag => "one component that is spread over 26 combinations",
+            Self::Iter3OfMany => "three components that are spread over 32 combinations",
+            Self::Iter5Wide => "five components of 16 bytes, one written from four",
+            Self::Heavy => "112 bytes per entity, of which 32 are used",
+            Self::RandomGet => "one component by entity id, N look-ups in random order",
+            Self::Churn => "5 % despawned and respawned, a tag toggled on 10 %, pos += vel",
+            Self::ParIter2 => "two components, about 100 flops per entity, two threads",
+            Self::Schedule => "three systems over two components each, own scheduler",
+            Self::Serialize => "a world of two components to bytes",
+            Self::Deserialize => "bytes to a fresh world of two components",
+        }
+    }
+
+    /// How many entities one run touches when the world has `n`; times are divided by it.
+    pub const fn entities(self, n: usize) -> usize {
+        match self {
+            Self::Iter2Half => n.div_ceil(HALF),
+            Self::Iter2Rare => n.div_ceil(RARE),
+            _ => n,
+        }
+    }
+
+    /// Whether a second run may follow the first without a reset between them.
+    pub const fn repeats(self) -> bool {
+        !matches!(
+            self,
+            Self::CreateEmpty
+                | Self::Create2
+                | Self::Create2Batch
+                | Self::Destroy
+                | Self::Deserialize
+        )
+    }
+}
+
+/// Every how many entities have a velocity in `iter_2_half`.
+pub const HALF: usize = 2;
+
+/// Every how many entities have a velocity in `iter_2_rare`.
+pub const RARE: usize = 64;
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Workload {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|workload| workload.name() == name)
+            .ok_or_else(|| format!("no workload is called `{name}`; `--list` shows them all"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_back() {
+        for workload in Workload::ALL {
+            assert_eq!(workload.name().parse(), Ok(workload));
+        }
+    }
+
+    #[test]
+    fn rare_counts_the_matching_entities() {
+        assert_eq!(Workload::Iter2Rare.entities(257), 5);
+        assert_eq!(Workload::Iter2Half.entities(257), 129);
+        assert_eq!(Workload::Iter2.entities(257), 257);
+    }
+}

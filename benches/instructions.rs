@@ -1,0 +1,210 @@
+//! The hot operations, each in a function of its own, for counting instructions.
+//!
+//! `cargo xtask instructions` runs this under callgrind and compares the counts with
+//! `benches/instructions.txt`. Run by itself it only does the work: `instructions OPERATION`.
+//!
+//! Memory is made ready beforehand, so that what is counted is Esker and not the allocator.
+
+use std::hint::black_box;
+
+use esker::{Component, Entity, World};
+
+/// Entities per operation; `xtask` divides by it.
+const N: usize = 4096;
+
+#[derive(Component, Clone, Copy, Default)]
+struct A([f32; 2]);
+#[derive(Component, Clone, Copy, Default)]
+struct B([f32; 2]);
+#[derive(Component, Clone, Copy, Default)]
+struct C([f32; 2]);
+#[derive(Component, Clone, Copy, Default)]
+struct D([f32; 2]);
+#[derive(Component, Clone, Copy, Default)]
+struct E([f32; 2]);
+
+type Five = (A, B, C, D, E);
+
+/// Every operation: how to make the world, and what is counted.
+const OPERATIONS: [(&str, fn() -> State, fn(&mut State)); 17] = [
+    ("spawn_empty", ready, counted_spawn_empty),
+    ("spawn_2", ready, counted_spawn_2),
+    ("spawn_2_recycled", recycled, counted_spawn_2),
+    ("spawn_batch_2", ready, counted_spawn_batch_2),
+    ("despawn_2", pairs, counted_despawn),
+    ("insert", empties, counted_insert),
+    ("replace", pairs, counted_insert),
+    ("remove", pairs, counted_remove),
+    ("pool_insert", empties, counted_pool_insert),
+    ("pool_remove", pairs, counted_pool_remove),
+    ("pool_get", pairs, counted_pool_get),
+    ("world_get", pairs, counted_world_get),
+    ("world_get_mut", pairs, counted_world_get_mut),
+    ("has", pairs, counted_has),
+    ("query_1", fives, counted_query_1),
+    ("query_2", fives, counted_query_2),
+    ("query_5", fives, counted_query_5),
+];
+
+struct State {
+    world: World,
+    ids: Vec<Entity>,
+}
+
+/// A world that has never had an entity, with room for `N` of them.
+///
+/// Pages of slots are made on the way: they belong to what a first spawn costs.
+fn ready() -> State {
+    let mut world = World::new();
+    world.reserve(N);
+    world.register::<A>();
+    world.register::<B>();
+    world.pool_mut::<A>().reserve(N);
+    world.pool_mut::<B>().reserve(N);
+    State { world, ids: Vec::new() }
+}
+
+/// A world in which `N` entities have lived and died.
+fn recycled() -> State {
+    let mut state = pairs();
+    for id in state.ids.drain(..).rev() {
+        state.world.despawn(id).expect("it is alive");
+    }
+    state
+}
+
+fn empties() -> State {
+    let mut state = recycled();
+    state.ids = (0..N).map(|_| state.world.spawn_empty()).collect();
+    state
+}
+
+fn pairs() -> State {
+    let mut world = World::new();
+    let ids = (0..N).map(|_| world.spawn((A::default(), B::default()))).collect();
+    State { world, ids }
+}
+
+fn fives() -> State {
+    let mut world = World::new();
+    let ids = (0..N).map(|_| world.spawn(Five::default())).collect();
+    State { world, ids }
+}
+
+#[inline(never)]
+fn counted_spawn_empty(state: &mut State) {
+    for _ in 0..N {
+        black_box(state.world.spawn_empty());
+    }
+}
+
+#[inline(never)]
+fn counted_spawn_2(state: &mut State) {
+    for _ in 0..N {
+        black_box(state.world.spawn((A::default(), B::default())));
+    }
+}
+
+#[inline(never)]
+fn counted_spawn_batch_2(state: &mut State) {
+    state.world.spawn_batch((0..N).map(|_| (A::default(), B::default())));
+}
+
+#[inline(never)]
+fn counted_despawn(state: &mut State) {
+    for &id in &state.ids {
+        black_box(state.world.despawn(id)).expect("it is alive");
+    }
+}
+
+#[inline(never)]
+fn counted_insert(state: &mut State) {
+    for &id in &state.ids {
+        black_box(state.world.insert(id, B([1.0, 2.0]))).expect("it is alive");
+    }
+}
+
+#[inline(never)]
+fn counted_remove(state: &mut State) {
+    for &id in &state.ids {
+        black_box(state.world.remove::<B>(id)).expect("it is alive");
+    }
+}
+
+#[inline(never)]
+fn counted_pool_insert(state: &mut State) {
+    let mut pool = state.world.pool_mut::<B>();
+    for &id in &state.ids {
+        black_box(pool.insert(id, B([1.0, 2.0]))).expect("it is alive");
+    }
+}
+
+#[inline(never)]
+fn counted_pool_remove(state: &mut State) {
+    let mut pool = state.world.pool_mut::<B>();
+    for &id in &state.ids {
+        black_box(pool.remove(id));
+    }
+}
+
+#[inline(never)]
+fn counted_pool_get(state: &mut State) {
+    let pool = state.world.pool::<B>();
+    for &id in &state.ids {
+        black_box(pool.get(id));
+    }
+}
+
+#[inline(never)]
+fn counted_world_get(state: &mut State) {
+    for &id in &state.ids {
+        black_box(state.world.get::<B>(id).is_some());
+    }
+}
+
+#[inline(never)]
+fn counted_world_get_mut(state: &mut State) {
+    for &id in &state.ids {
+        black_box(state.world.get_mut::<B>(id));
+    }
+}
+
+#[inline(never)]
+fn counted_has(state: &mut State) {
+    for &id in &state.ids {
+        black_box(state.world.has::<B>(id));
+    }
+}
+
+#[inline(never)]
+fn counted_query_1(state: &mut State) {
+    state.world.query::<&mut A>().iter_mut().for_each(|a| a.0[0] += 1.0);
+}
+
+#[inline(never)]
+fn counted_query_2(state: &mut State) {
+    state.world.query::<(&mut A, &B)>().iter_mut().for_each(|(a, b)| a.0[0] += b.0[0]);
+}
+
+#[inline(never)]
+fn counted_query_5(state: &mut State) {
+    let mut query = state.world.query::<(&mut A, &B, &C, &D, &E)>();
+    query.iter_mut().for_each(|(a, b, c, d, e)| a.0[0] += b.0[0] * c.0[0] + d.0[0] * e.0[0]);
+}
+
+fn main() {
+    let asked: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if asked.is_empty() {
+        // What `xtask` reads: the operations, and the entities of each.
+        println!("{N}");
+        OPERATIONS.iter().for_each(|(name, ..)| println!("{name}"));
+    }
+    for (name, make, operation) in OPERATIONS {
+        if asked.iter().any(|word| word == name) {
+            let mut state = make();
+            operation(&mut state);
+            black_box(&state.world);
+        }
+    }
+}

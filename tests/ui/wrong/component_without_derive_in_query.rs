@@ -1,0 +1,8 @@
+use esker::World;
+
+struct Health(u32);
+
+fn main() {
+    let world = World::new();
+    world.query::<&Health>();
+}

@@ -1,0 +1,7 @@
+use esker::Component;
+
+#[derive(Component)]
+#[component(storage = Vec)]
+struct Health(u32);
+
+fn main() {}

@@ -1,0 +1,115 @@
+//! `cargo xtask bench-table`: runs the bench and writes its tables and pictures into the papers.
+//!
+//! The guide gets every table, the README the middle size. What lies between the two marks is
+//! replaced; nothing else is touched.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use serde::Deserialize;
+
+use crate::{Outcome, root};
+
+const BEGIN: &str = "<!-- bench: begin; written by `cargo xtask bench-table` -->";
+const END: &str = "<!-- bench: end -->";
+
+/// The size whose table stands in the README.
+const README_SIZE: usize = 100_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Few rounds: for trying out this command, not for numbers to keep.
+    #[arg(long)]
+    quick: bool,
+    /// Further arguments for the bench, after `--`.
+    #[arg(last = true)]
+    bench: Vec<String>,
+}
+
+/// What the bench writes for one cell.
+#[derive(Debug, Deserialize)]
+struct Record {
+    workload: String,
+    n: usize,
+    contestant: String,
+    ratio_to_raw: f64,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let json = root().join("target/bench.json");
+    let plots = root().join("guide/src/bench");
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .current_dir(root())
+        .env("RUSTFLAGS", "-C llvm-args=-align-loops=64")
+        .args([
+            "run",
+            "--release",
+            "--package",
+            "esker-bench",
+            "--target-dir",
+            "target/bench",
+            "--",
+        ])
+        .arg("--json")
+        .arg(&json)
+        .arg("--plots")
+        .arg(&plots)
+        .args(["--formats", "png"])
+        .args(options.quick.then_some("--quick"))
+        .args(&options.bench)
+        .stderr(Stdio::inherit());
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err("the bench failed; its words are above".into());
+    }
+    let tables = String::from_utf8(output.stdout)?;
+    let records: Vec<Record> = serde_json::from_str(&fs::read_to_string(&json)?)?;
+    let heading = format!("Measured on {}.\n\n", today());
+    replace(&root().join("guide/src/benchmarks.md"), &format!("{heading}{}", tables.trim_end()))?;
+    replace(&root().join("README.md"), &format!("{heading}{}", short_table(&records, &tables)))?;
+    println!("wrote guide/src/benchmarks.md, guide/src/bench/ and README.md");
+    Ok(())
+}
+
+/// The README's table: Esker and the best peer, each as times the raw loop.
+fn short_table(records: &[Record], tables: &str) -> String {
+    let mut out = String::from("| workload | esker | best peer | |\n|---|--:|--:|---|\n");
+    let mut seen: Vec<&str> = Vec::new();
+    for record in records.iter().filter(|record| record.n == README_SIZE) {
+        if seen.contains(&record.workload.as_str()) {
+            continue;
+        }
+        seen.push(&record.workload);
+        let row = || records.iter().filter(|r| r.n == record.n && r.workload == record.workload);
+        let ours = row().find(|r| r.contestant == "esker");
+        let yardsticks = ["raw", "rawset"];
+        let best = row()
+            .filter(|r| !r.contestant.starts_with("esker") && !yardsticks.contains(&&*r.contestant))
+            .min_by(|a, b| a.ratio_to_raw.total_cmp(&b.ratio_to_raw));
+        let cell =
+            |r: Option<&Record>| r.map_or("not yet".into(), |r| format!("{:.2}", r.ratio_to_raw));
+        let name = best.map_or("", |best| &best.contestant);
+        out += &format!("| {} | {} | {} | {name} |\n", record.workload, cell(ours), cell(best));
+    }
+    let cpu = tables.lines().find_map(|line| line.strip_prefix("- CPU: ")).unwrap_or("unknown");
+    out + &format!("\n{README_SIZE} entities, times the same loop over plain vectors; {cpu}.")
+}
+
+/// Puts `text` between the marks of a file.
+fn replace(file: &Path, text: &str) -> Outcome {
+    let old = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let marks = || format!("{} has no marks for the table", file.display());
+    let (before, rest) = old.split_once(BEGIN).ok_or_else(marks)?;
+    let (_, after) = rest.split_once(END).ok_or_else(marks)?;
+    fs::write(file, format!("{before}{BEGIN}\n\n{text}\n\n{END}{after}"))?;
+    Ok(())
+}
+
+/// The date in UTC, as year-month-day.
+fn today() -> String {
+    let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
+    now.date().to_string()
+}
