@@ -222,10 +222,7 @@ impl fmt::Display for SpawnAtError {
                 write!(f, "despawn that one first, or give the two worlds separate id ranges")
             }
             Self::BeyondLimit { demanded, limit } => {
-                write!(
-                    f,
-                    "entity {demanded} lies outside the {limit} ids that this world is limited to"
-                )
+                write!(f, "entity {demanded} lies outside the fixed limit of {limit} entities")
             }
         }
     }

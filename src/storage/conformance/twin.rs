@@ -41,15 +41,13 @@ impl<T: Specimen, S: Storage<T>> Twin<T, S> {
     pub(super) fn insert(&mut self, entity: Entity) {
         let value = T::new(self.next_number());
         let number = value.number();
-        let at = self.model.iter().position(|(e, _)| e.index() == entity.index());
-        let expected = match at {
-            Some(at) if self.model[at].0 == entity => {
-                Some(std::mem::replace(&mut self.model[at].1, number))
-            }
-            other => {
-                let displaced = other.map(|at| self.model.swap_remove(at).1);
+        // Another version of the index gives up its place and its value.
+        let known = self.model.iter_mut().find(|(e, _)| e.index() == entity.index());
+        let expected = match known {
+            Some(known) => Some(std::mem::replace(known, (entity, number)).1),
+            None => {
                 self.model.push((entity, number));
-                displaced
+                None
             }
         };
 
