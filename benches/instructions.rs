@@ -25,8 +25,10 @@ struct E([f32; 2]);
 
 type Five = (A, B, C, D, E);
 
-/// Every operation: how to make the world, and what is counted.
-const OPERATIONS: [(&str, fn() -> State, fn(&mut State)); 17] = [
+/// Name, how to make the world, and what is counted.
+type Operation = (&'static str, fn() -> State, fn(&mut State));
+
+const OPERATIONS: [Operation; 17] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),

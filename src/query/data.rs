@@ -81,7 +81,7 @@ unsafe impl QueryData for Entity {
         Ok(())
     }
 
-    fn driver<'f>((): &'f ()) -> Option<&'f [Entity]> {
+    fn driver((): &()) -> Option<&[Entity]> {
         None
     }
 
@@ -91,7 +91,7 @@ unsafe impl QueryData for Entity {
     }
 
     #[inline]
-    unsafe fn fetch<'a>((): &'a (), entity: Entity) -> Option<Entity> {
+    unsafe fn fetch((): &(), entity: Entity) -> Option<Entity> {
         Some(entity)
     }
 }

@@ -113,7 +113,7 @@ impl<M: SparseMap> SparseSet<M> {
     }
 
     /// Looks up `entity` for inserting.
-    #[inline]
+    #[inline(always)]
     pub fn entry(&mut self, entity: Entity) -> Entry<'_> {
         let slot = self.map.slot_mut(entity.index());
         if slot.is_vacant() {
@@ -136,7 +136,7 @@ impl<M: SparseMap> SparseSet<M> {
     }
 
     /// Removes `entity` and says which position it had; the last entity has that position now.
-    #[inline]
+    #[inline(always)]
     #[doc(alias = "erase")]
     pub fn remove(&mut self, entity: Entity) -> Option<usize> {
         let at = self.map.vacate(entity)?;

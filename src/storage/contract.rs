@@ -5,7 +5,7 @@
 use crate::entity::Entity;
 use crate::sparse::SparseMap;
 
-/// Keeps the values of an [`EntityMap`].
+/// Keeps the values of an [`EntityMap`](super::EntityMap).
 ///
 /// The map keeps the entities in packed order and tells the storage of every change of that
 /// order. A storage may keep values by position, by entity, or any other way, as long as it finds

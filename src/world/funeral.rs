@@ -37,7 +37,7 @@ impl<'w> Funeral<'w> {
     }
 
     fn go_on(&mut self) {
-        while let Some(id) = self.waiting.next() {
+        for id in self.waiting.by_ref() {
             (self.rite)(self.pools, id);
         }
     }

@@ -2,7 +2,6 @@
 
 use super::funeral::Funeral;
 use super::gate::Gate;
-use super::pool_box::Detached;
 use super::pools::Pools;
 use super::{Bundle, World};
 use crate::entity::{Entity, LiveEntities, NoSuchEntity, OutOfEntities, SpawnAtError};
@@ -161,17 +160,10 @@ impl World {
     /// Returns the signature bits of pools where a value waits to be dropped.
     #[inline]
     fn detach(&mut self, entity: Entity) -> Result<(&mut Pools, u64), NoSuchEntity> {
-        self.settle();
         let Some(&mut signature) = self.entities.word_mut(entity) else {
             return Err(NoSuchEntity { entity });
         };
-        let mut waiting = 0;
-        for id in Pools::candidates(signature, self.pools.len()) {
-            let pool = self.pools.at_mut(id);
-            if pool.detach(entity) == Detached::InLimbo {
-                waiting |= pool.tag().bit;
-            }
-        }
+        let waiting = self.pools.detach(entity, signature);
         self.entities.despawn(entity)?;
         Ok((&mut self.pools, waiting))
     }

@@ -5,8 +5,9 @@
 use std::any::{TypeId, type_name};
 use std::fmt;
 
-use super::pool_box::{AnyPool, PoolBox};
+use super::pool_box::{AnyPool, Detached, PoolBox};
 use crate::component::Component;
+use crate::entity::Entity;
 
 /// Number of a component in one world, in the order in which the world came to know them.
 ///
@@ -118,6 +119,37 @@ impl Pools {
     /// The pools in order of creation.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn AnyPool> {
         (0..self.len()).map(|id| self.at(id))
+    }
+
+    /// Takes an entity with this signature out of all pools that hold it.
+    ///
+    /// Returns the signature bits of pools where a value waits to be dropped.
+    #[inline]
+    pub(crate) fn detach(&mut self, entity: Entity, signature: u64) -> u64 {
+        if self.len() > BITS {
+            return self.detach_by_asking(entity, signature);
+        }
+        let (mut left, mut waiting) = (signature, 0);
+        while left != 0 {
+            let id = left.trailing_zeros() as usize;
+            if self.at_mut(id).detach(entity) == Detached::InLimbo {
+                waiting |= 1 << id;
+            }
+            left &= left - 1;
+        }
+        waiting
+    }
+
+    /// As `detach`, where a bit may stand for several pools.
+    #[cold]
+    fn detach_by_asking(&mut self, entity: Entity, signature: u64) -> u64 {
+        let mut waiting = 0;
+        for id in Self::candidates(signature, self.len()) {
+            if self.at_mut(id).detach(entity) == Detached::InLimbo {
+                waiting |= 1 << (id % BITS);
+            }
+        }
+        waiting
     }
 
     /// Ids of the pools that may hold an entity with this signature.

@@ -102,9 +102,7 @@ where
     fn spawn_rest(&mut self, mut each: impl FnMut(Entity)) {
         if repeated_component::<I::Item>().is_some() {
             // The pools of such a bundle cannot all be taken out of the world.
-            while let Some(entity) = self.next() {
-                each(entity);
-            }
+            self.by_ref().for_each(each);
             return;
         }
         self.ended = true;
