@@ -14,8 +14,11 @@ use std::collections::BTreeMap;
 use std::mem;
 
 /// Entity indices that share a page.
+///
+/// As fast as 4,096 for a thousand entities and for a million, within the noise, and a small pool
+/// takes 8 KiB instead of 32.
 pub(crate) const PAGE_LEN: usize = 1 << PAGE_BITS;
-const PAGE_BITS: u32 = 12;
+const PAGE_BITS: u32 = 10;
 
 /// Window entries allowed beyond the number of pages that really exist.
 ///
@@ -188,11 +191,12 @@ mod tests {
 
     #[test]
     fn one_far_page_costs_a_small_table() {
-        let table = table(&[0, u32::MAX / PAGE_LEN as u32]);
+        let last = page_of(u32::MAX);
+        let table = table(&[0, last]);
 
         assert!(table.heap_bytes() < 4096, "{} bytes", table.heap_bytes());
         assert_eq!(table.get(0), Some(&0));
-        assert_eq!(table.get(1_048_575), Some(&1_048_575));
+        assert_eq!(table.get(last), Some(&last));
     }
 
     #[test]

@@ -724,7 +724,7 @@ mod sparse_sets {
     #[test]
     fn pages_exist_where_they_are_used_and_are_given_back() {
         // EnTT 79, 80.
-        const PAGE: usize = 4096 * 8;
+        const PAGE: usize = 1024 * 8;
         let mut set = SparseSet::new();
 
         set.extend([id(0, 0), id(4_000_000_000, 0)]);

@@ -1,6 +1,7 @@
 //! Ids that name nobody, in every call that takes an id: refused, never a panic, never another
 //! entity's value, nothing made, and no memory that grows with the number in the id.
 
+#![cfg(feature = "derive")]
 #![allow(unsafe_code, reason = "a global allocator that counts")]
 
 mod common;

@@ -3,6 +3,7 @@
 //! `ESKER_MODEL_SEED=7 cargo test --test model` runs one seed only. The long mode is
 //! `ESKER_MODEL_OPS=100000000 cargo test --release --test model long -- --nocapture`.
 
+#![cfg(feature = "derive")]
 #![allow(unreachable_pub, reason = "modules of one test crate")]
 
 mod common;

@@ -5,6 +5,8 @@
 //! while unwinding. A second panic at that moment would abort the process, by the rule of the
 //! language, so each case lets exactly one drop panic.
 
+#![cfg(feature = "derive")]
+
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -112,7 +112,7 @@ fn a_far_index_costs_one_page_of_a_packed_storage_and_none_of_a_hashed_one() {
     let packed: EntityMap<u64, Packed<u64>> = map_of([(4_000_000_000, 1)]);
     let hashed: EntityMap<u64, Hashed<u64>> = map_of([(4_000_000_000, 1)]);
 
-    let page = 4096 * 8;
+    let page = 1024 * 8;
     let packed = packed.memory().entities;
     assert!((page..2 * page).contains(&packed), "{packed} bytes");
     assert!(hashed.memory().total() < 512, "{} bytes", hashed.memory().total());

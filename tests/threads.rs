@@ -1,5 +1,7 @@
 //! One world and several threads: reservation, guards, locked pools, values that stay at home.
 
+#![cfg(feature = "derive")]
+
 mod common;
 
 use std::collections::BTreeSet;

@@ -297,38 +297,6 @@ mod ranges_and_limits {
         assert_eq!(world.len(), 2);
         world.verify().unwrap();
     }
-
-    /// Run by the next test in a process of its own: a second panic while unwinding would abort.
-    #[test]
-    #[ignore = "run by `a_walked_batch_beyond_the_limit_unwinds`"]
-    fn walk_a_batch_beyond_the_limit() {
-        fn check(walk: fn(&mut World)) {
-            let mut world = World::builder().entity_limit(2).build();
-            assert!(catch_unwind(AssertUnwindSafe(|| walk(&mut world))).is_err());
-            assert_eq!(world.len(), 2);
-            world.verify().unwrap();
-        }
-
-        check(|world| drop(world.spawn_batch([(); 5]).collect::<Vec<_>>()));
-        check(|world| world.spawn_batch([(); 5]).for_each(drop));
-        check(|world| {
-            for entity in world.spawn_batch([(); 5]) {
-                assert!(entity.index() < 2);
-            }
-        });
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "starts a process")]
-    fn a_walked_batch_beyond_the_limit_unwinds() {
-        let child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "ranges_and_limits::walk_a_batch_beyond_the_limit"])
-            .output()
-            .unwrap();
-
-        let errors = String::from_utf8_lossy(&child.stderr);
-        assert!(child.status.success(), "ended with {}:\n{errors}", child.status);
-    }
 }
 
 mod demands {

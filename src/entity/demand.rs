@@ -141,10 +141,8 @@ impl Entities {
 
     /// Lets an entity die that was demanded, or lies far, or is not alive at all.
     #[cold]
-    pub(super) fn despawn_demanded(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
-        if !self.is_alive(entity) {
-            return Err(NoSuchEntity { entity });
-        }
+    pub(super) fn release_demanded(&mut self, entity: Entity) -> Result<u64, NoSuchEntity> {
+        let word = *self.word_mut(entity).ok_or(NoSuchEntity { entity })?;
         let index = entity.index();
         let record = self.demanded.remove(&index);
         let next_version = record.map_or(0, |record| record.floor).max(entity.version() + 1);
@@ -159,7 +157,8 @@ impl Entities {
                 self.slot_mut(index).expect("it is live").set_retired();
             }
         }
-        Ok(())
+        self.count_dead();
+        Ok(word)
     }
 
     /// Takes a slot out of the list by walking there: only for one that dies for the last time.

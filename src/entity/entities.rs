@@ -154,10 +154,17 @@ impl Entities {
     /// [`NoSuchEntity`] if it is not alive.
     #[inline]
     pub fn despawn(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+        self.release(entity).map(drop)
+    }
+
+    /// Lets `entity` die and returns its word.
+    #[inline]
+    pub(crate) fn release(&mut self, entity: Entity) -> Result<u64, NoSuchEntity> {
         self.settle();
         let place = self.near_place(entity.index());
         match self.near.get_mut(place) {
             Some(slot) if slot.holds(entity) && self.demanded.is_empty() => {
+                let word = *slot.word.get_mut();
                 let next_version = entity.version() + 1;
                 if next_version > self.limits.last_version {
                     slot.set_retired();
@@ -165,12 +172,12 @@ impl Entities {
                     slot.set_dead(self.free, next_version);
                     self.free = entity.index() + 1;
                 }
+                self.alive -= 1;
+                Ok(word)
             }
             // Also the way of those that are not alive.
-            _ => self.despawn_demanded(entity)?,
+            _ => self.release_demanded(entity),
         }
-        self.alive -= 1;
-        Ok(())
     }
 
     /// Lets every entity die. Later ones get the same indices again, lowest first.
@@ -322,6 +329,10 @@ impl Entities {
 
     pub(super) fn count_alive(&mut self) {
         self.alive += 1;
+    }
+
+    pub(super) fn count_dead(&mut self) {
+        self.alive -= 1;
     }
 
     /// Place of an index among the near slots, if it is one of theirs.

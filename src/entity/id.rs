@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::error::Error;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::num::NonZeroU32;
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 /// Names one entity of a [`World`](crate::World), for ever.
@@ -34,12 +34,12 @@ use std::str::FromStr;
 /// ```
 #[doc(alias = "handle")]
 #[doc(alias = "id")]
-#[derive(Clone, Copy)]
-#[repr(C, align(8))]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Entity {
-    /// The index plus one: index `u32::MAX` is the niche of `Option<Entity>`.
-    number: NonZeroU32,
-    version: u32,
+    /// Version in the upper half, in the lower one the index plus one, which is never zero: index
+    /// `u32::MAX` is the niche of `Option<Entity>`. One number, so that it stays in one register.
+    raw: NonZeroU64,
 }
 
 const _: () = assert!(size_of::<Entity>() == 8 && size_of::<Option<Entity>>() == 8);
@@ -56,33 +56,34 @@ impl Entity {
     /// The id names an entity only if the world has given out just this id.
     #[inline]
     pub const fn new(index: u32, version: u32) -> Option<Self> {
-        if version > Self::MAX_VERSION {
+        if index > Self::MAX_INDEX || version > Self::MAX_VERSION {
             return None;
         }
-        match NonZeroU32::new(index.wrapping_add(1)) {
-            Some(number) => Some(Self { number, version }),
+        match NonZeroU64::new((version as u64) << 32 | (index as u64 + 1)) {
+            Some(raw) => Some(Self { raw }),
             None => None,
         }
     }
 
     /// The id of an index and a version that a slot holds, and that are known to be in range.
     #[inline]
-    pub(super) const fn of(index: u32, version: u32) -> Self {
+    pub(super) fn of(index: u32, version: u32) -> Self {
         debug_assert!(index <= Self::MAX_INDEX && version <= Self::MAX_VERSION);
-        Self { number: NonZeroU32::MIN.saturating_add(index), version }
+        let number = NonZeroU64::MIN.saturating_add(u64::from(index));
+        Self { raw: number | u64::from(version) << 32 }
     }
 
     /// The place where the entity is looked up.
     #[inline]
     pub const fn index(self) -> u32 {
-        self.number.get() - 1
+        (self.raw.get() as u32).wrapping_sub(1)
     }
 
     /// How many entities had this index before, as far as the world gave the ids out by itself.
     #[inline]
     #[doc(alias = "generation")]
     pub const fn version(self) -> u32 {
-        self.version
+        (self.raw.get() >> 32) as u32
     }
 
     /// The id as a number: version in the upper half, index in the lower one.
@@ -97,7 +98,7 @@ impl Entity {
     /// ```
     #[inline]
     pub const fn to_bits(self) -> u64 {
-        (self.version as u64) << 32 | self.index() as u64
+        self.raw.get() - 1
     }
 
     /// The id that [`to_bits`](Self::to_bits) turned into this number, if there is one.
@@ -109,19 +110,9 @@ impl Entity {
     /// The eight bytes as they are, for comparing in one go.
     #[inline]
     pub(crate) const fn raw(self) -> u64 {
-        (self.version as u64) << 32 | self.number.get() as u64
+        self.raw.get()
     }
 }
-
-// By hand, so that it is one comparison of eight bytes and not two of four.
-impl PartialEq for Entity {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.raw() == other.raw()
-    }
-}
-
-impl Eq for Entity {}
 
 impl PartialOrd for Entity {
     #[inline]
@@ -133,7 +124,7 @@ impl PartialOrd for Entity {
 impl Ord for Entity {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.number, self.version).cmp(&(other.number, other.version))
+        (self.index(), self.version()).cmp(&(other.index(), other.version()))
     }
 }
 
@@ -152,7 +143,7 @@ impl fmt::Debug for Entity {
 
 impl fmt::Display for Entity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}v{}", self.index(), self.version))
+        f.pad(&format!("{}v{}", self.index(), self.version()))
     }
 }
 

@@ -65,12 +65,12 @@ impl<T: Component> Bundle for T {
     type Parts = Option<T>;
     type Writer = PoolWriter<T>;
 
-    #[inline]
+    #[inline(always)]
     fn insert(self, gate: &mut Gate<'_>) -> Option<T> {
         gate.insert(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn remove(gate: &mut Gate<'_>) -> Option<T> {
         gate.remove()
     }
@@ -80,7 +80,7 @@ impl<T: Component> Bundle for T {
         parts
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(self, writer: &mut PoolWriter<T>, row: &Row<'_>) {
         writer.write(row, self);
     }
@@ -99,12 +99,12 @@ macro_rules! tuple_bundle {
             type Parts = ($($name::Parts,)*);
             type Writer = ($($name::Writer,)*);
 
-            #[inline]
+            #[inline(always)]
             fn insert(self, gate: &mut Gate<'_>) -> Self::Parts {
                 ($(self.$at.insert(gate),)*)
             }
 
-            #[inline]
+            #[inline(always)]
             fn remove(gate: &mut Gate<'_>) -> Self::Parts {
                 ($($name::remove(gate),)*)
             }
@@ -114,7 +114,7 @@ macro_rules! tuple_bundle {
                 Some(($($name::assemble(parts.$at)?,)*))
             }
 
-            #[inline]
+            #[inline(always)]
             fn write(self, writer: &mut Self::Writer, row: &Row<'_>) {
                 $(self.$at.write(&mut writer.$at, row);)*
             }

@@ -31,7 +31,7 @@ impl World {
     /// world.insert(e, Speed(2)).unwrap();
     /// assert_eq!(world.take(e), Ok(Some(Speed(2))));
     /// ```
-    #[inline]
+    #[inline(always)]
     #[doc(alias = "emplace_or_replace")]
     #[doc(alias = "set")]
     pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), NoSuchEntity> {
@@ -129,7 +129,7 @@ impl World {
     /// assert_eq!(world.remove::<(A, B)>(e), Ok((None, Some(B(1)))));
     /// assert_eq!(world.remove::<B>(e), Ok(None));
     /// ```
-    #[inline]
+    #[inline(always)]
     #[doc(alias = "erase")]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<B::Parts, NoSuchEntity> {
         let mut gate = self.gate(entity)?;
@@ -288,7 +288,7 @@ impl World {
     }
 
     /// Opens the gate for a living entity.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gate(&mut self, entity: Entity) -> Result<Gate<'_>, NoSuchEntity> {
         match self.entities.word_mut(entity) {
             Some(word) => Ok(Gate { pools: &mut self.pools, word, entity }),

@@ -48,7 +48,7 @@ impl Word for &AtomicU64 {
 }
 
 /// Lets a value in; returns the one it replaces.
-#[inline]
+#[inline(always)]
 pub(super) fn admit<T: Component>(
     (map, tag): (&mut Map<T>, &Tag),
     entity: Entity,
@@ -63,7 +63,7 @@ pub(super) fn admit<T: Component>(
 }
 
 /// Lets a value out, if there is one.
-#[inline]
+#[inline(always)]
 pub(super) fn release<T: Component>(
     (map, tag): (&mut Map<T>, &Tag),
     entity: Entity,
@@ -113,13 +113,13 @@ pub struct Gate<'w> {
 }
 
 impl Gate<'_> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
         let pool = self.pools.get_or_create::<T>();
         admit(pool.parts(), self.entity, &mut *self.word, value)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
         let pool = self.pools.get_mut::<T>()?;
         release(pool.parts(), self.entity, &mut *self.word)

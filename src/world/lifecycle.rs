@@ -22,7 +22,7 @@ impl World {
     /// let e = world.spawn((Position(1.0), Enemy));
     /// assert!(world.has::<Enemy>(e));
     /// ```
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     #[doc(alias = "create")]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> Entity {
@@ -33,7 +33,7 @@ impl World {
     ///
     /// # Errors
     /// [`OutOfEntities`]; the bundle is dropped and the world is as it was.
-    #[inline]
+    #[inline(always)]
     pub fn try_spawn<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
         let (entity, word) = self.entities.claim()?;
         bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
@@ -160,11 +160,10 @@ impl World {
     /// Returns the signature bits of pools where a value waits to be dropped.
     #[inline]
     fn detach(&mut self, entity: Entity) -> Result<(&mut Pools, u64), NoSuchEntity> {
-        let Some(&mut signature) = self.entities.word_mut(entity) else {
-            return Err(NoSuchEntity { entity });
-        };
+        // The id goes first, in one look-up with its signature; no code of the user's runs before
+        // it is out of the pools, too.
+        let signature = self.entities.release(entity)?;
         let waiting = self.pools.detach(entity, signature);
-        self.entities.despawn(entity)?;
         Ok((&mut self.pools, waiting))
     }
 

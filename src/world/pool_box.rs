@@ -33,17 +33,6 @@ impl<T: Component> PoolBox<T> {
     }
 }
 
-/// What became of a value that had to go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detached {
-    /// There was none.
-    Absent,
-    /// It is gone; it needed no drop.
-    Gone,
-    /// It waits to be dropped: call `bury`.
-    InLimbo,
-}
-
 /// A pool of any component type.
 pub(crate) trait AnyPool: Send + Sync {
     fn tag(&self) -> &Tag;
@@ -59,8 +48,10 @@ pub(crate) trait AnyPool: Send + Sync {
 
     fn map_mut(&mut self) -> &mut dyn AnyMap;
 
-    /// Takes the value of `entity` out without running its drop.
-    fn detach(&mut self, entity: Entity) -> Detached;
+    /// Takes the value of `entity` out, if there is one, without running its drop.
+    ///
+    /// Returns the pool's signature bit if a value waits to be dropped by `bury`, or nothing.
+    fn detach(&mut self, entity: Entity) -> u64;
 
     /// Drops what `detach` has put into limbo.
     fn bury(&mut self);
@@ -98,14 +89,13 @@ impl<T: Component> AnyPool for PoolBox<T> {
         self.cell.get_mut()
     }
 
-    fn detach(&mut self, entity: Entity) -> Detached {
+    fn detach(&mut self, entity: Entity) -> u64 {
         match self.cell.get_mut().remove(entity) {
-            None => Detached::Absent,
             Some(value) if mem::needs_drop::<T>() => {
                 self.limbo.push(value);
-                Detached::InLimbo
+                self.tag.bit
             }
-            Some(_) => Detached::Gone,
+            _ => 0,
         }
     }
 

@@ -5,7 +5,7 @@
 use std::any::{TypeId, type_name};
 use std::fmt;
 
-use super::pool_box::{AnyPool, Detached, PoolBox};
+use super::pool_box::{AnyPool, PoolBox};
 use crate::component::Component;
 use crate::entity::Entity;
 
@@ -39,22 +39,27 @@ const BITS: usize = u64::BITS as usize;
 /// All pools.
 ///
 /// # Invariants
-/// **C2** – the pool at a type index in `by_type` is a `PoolBox` of just that type: only `create`
-/// puts one there.
+/// **C2** – the pool whose id stands at a type index in `by_type` is a `PoolBox` of just that
+/// type: only `create` puts one there.
 #[derive(Default)]
 pub(crate) struct Pools {
-    by_type: Vec<Option<Box<dyn AnyPool>>>,
-    /// Place in `by_type` of the pool with this component id.
-    order: Vec<u32>,
+    /// The pool of each component id.
+    list: Vec<Box<dyn AnyPool>>,
+    /// The component id of each type index; `NONE` for a type without a pool.
+    by_type: Vec<u32>,
 }
+
+/// No component id: out of bounds in any list.
+const NONE: u32 = u32::MAX;
 
 impl Pools {
     #[inline]
     pub(crate) fn get<T: Component>(&self) -> Option<&PoolBox<T>> {
-        let pool = self.by_type.get(T::type_index().get())?.as_deref()?;
+        let id = *self.by_type.get(T::type_index().get())?;
+        let pool = self.list.get(id as usize)?;
         debug_assert_eq!(pool.component_type(), TypeId::of::<T>(), "C2");
         // SAFETY: the pool at the index of `T` (C1) is a `PoolBox<T>` (C2).
-        Some(unsafe { &*std::ptr::from_ref(pool).cast::<PoolBox<T>>() })
+        Some(unsafe { &*std::ptr::from_ref(&**pool).cast::<PoolBox<T>>() })
     }
 
     #[inline]
@@ -66,7 +71,7 @@ impl Pools {
     pub(crate) fn get_or_create<T: Component>(&mut self) -> &mut PoolBox<T> {
         // The index is asked for once, because each time is a load that cannot be merged.
         let index = T::type_index().get();
-        if !matches!(self.by_type.get(index), Some(Some(_))) {
+        if self.by_type.get(index).is_none_or(|&id| id == NONE) {
             self.create::<T>(index);
         }
         self.cast_mut(index).expect("created above if it was not there")
@@ -75,50 +80,52 @@ impl Pools {
     /// The pool at the index of `T`.
     #[inline]
     fn cast_mut<T: Component>(&mut self, index: usize) -> Option<&mut PoolBox<T>> {
-        let pool = self.by_type.get_mut(index)?.as_deref_mut()?;
+        let id = *self.by_type.get(index)?;
+        let pool = self.list.get_mut(id as usize)?;
         debug_assert_eq!(pool.component_type(), TypeId::of::<T>(), "C2");
         // SAFETY: the pool at the index of `T` (C1) is a `PoolBox<T>` (C2).
-        Some(unsafe { &mut *std::ptr::from_mut(pool).cast::<PoolBox<T>>() })
+        Some(unsafe { &mut *std::ptr::from_mut(&mut **pool).cast::<PoolBox<T>>() })
     }
 
     #[cold]
     fn create<T: Component>(&mut self, index: usize) {
-        let number = u32::try_from(self.order.len()).expect("fewer than 2^32 component types");
-        let bit = 1 << (self.order.len() % BITS);
-        let shared = self.order.len() >= BITS;
+        let place = self.list.len();
+        let number = u32::try_from(place).expect("fewer than 2^32 component types");
+        let bit = 1 << (place % BITS);
+        let shared = place >= BITS;
         if shared {
             // From here on the bit says "maybe" for the pool that had it alone, too.
-            for id in (self.order.len() % BITS..self.order.len()).step_by(BITS) {
-                self.at_mut(id).tag_mut().keep = u64::MAX;
+            for id in (place % BITS..place).step_by(BITS) {
+                self.list[id].tag_mut().keep = u64::MAX;
             }
         }
         let keep = if shared { u64::MAX } else { !bit };
+        let tag = Tag { id: ComponentId(number), bit, keep };
         if self.by_type.len() <= index {
-            self.by_type.resize_with(index + 1, || None);
+            self.by_type.resize(index + 1, NONE);
         }
-        self.order.push(index as u32);
-        self.by_type[index] =
-            Some(Box::new(PoolBox::<T>::new(Tag { id: ComponentId(number), bit, keep })));
+        self.list.push(Box::new(PoolBox::<T>::new(tag)));
+        self.by_type[index] = number;
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.order.len()
+        self.list.len()
     }
 
     /// The pool of a component id, which must exist.
     #[inline]
     pub(crate) fn at(&self, id: usize) -> &dyn AnyPool {
-        self.by_type[self.order[id] as usize].as_deref().expect("an ordered pool exists")
+        &*self.list[id]
     }
 
     #[inline]
     pub(crate) fn at_mut(&mut self, id: usize) -> &mut dyn AnyPool {
-        self.by_type[self.order[id] as usize].as_deref_mut().expect("an ordered pool exists")
+        &mut *self.list[id]
     }
 
     /// The pools in order of creation.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn AnyPool> {
-        (0..self.len()).map(|id| self.at(id))
+        self.list.iter().map(|pool| &**pool)
     }
 
     /// Takes an entity with this signature out of all pools that hold it.
@@ -131,10 +138,7 @@ impl Pools {
         }
         let (mut left, mut waiting) = (signature, 0);
         while left != 0 {
-            let id = left.trailing_zeros() as usize;
-            if self.at_mut(id).detach(entity) == Detached::InLimbo {
-                waiting |= 1 << id;
-            }
+            waiting |= self.at_mut(left.trailing_zeros() as usize).detach(entity);
             left &= left - 1;
         }
         waiting
@@ -145,9 +149,7 @@ impl Pools {
     fn detach_by_asking(&mut self, entity: Entity, signature: u64) -> u64 {
         let mut waiting = 0;
         for id in Self::candidates(signature, self.len()) {
-            if self.at_mut(id).detach(entity) == Detached::InLimbo {
-                waiting |= 1 << (id % BITS);
-            }
+            waiting |= self.at_mut(id).detach(entity);
         }
         waiting
     }
