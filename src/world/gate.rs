@@ -1,5 +1,9 @@
 //! The gate: the one place where components enter and leave pools.
 //!
+//! The way from `spawn`, `insert` and `remove` to here is inlined whole. A small bundle that is
+//! passed on in memory is stored in pieces and loaded at once, and the wait for that costs more
+//! than the insert itself.
+//!
 //! # Invariants
 //! - **W1** – the order at the gate. Insert: value, then signature. Remove: value, then
 //!   signature. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
