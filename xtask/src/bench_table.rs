@@ -3,6 +3,7 @@
 //! The guide gets every table, the README the middle size. What lies between the two marks is
 //! replaced; nothing else is touched.
 
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,6 +18,9 @@ const END: &str = "<!-- bench: end -->";
 
 /// The size whose table stands in the README.
 const README_SIZE: usize = 100_000;
+
+/// The picture in the README.
+const PICTURE: &str = "![Time of each contestant by workload](guide/src/bench/bars-100000.png)";
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -68,8 +72,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let tables = String::from_utf8(output.stdout)?;
     let records: Vec<Record> = serde_json::from_str(&fs::read_to_string(&json)?)?;
     let heading = format!("Measured on {}.\n\n", today());
-    replace(&root().join("guide/src/benchmarks.md"), &format!("{heading}{}", tables.trim_end()))?;
-    replace(&root().join("README.md"), &format!("{heading}{}", short_table(&records, &tables)))?;
+    let pictures = pictures(&plots)?;
+    let guide = format!("{heading}{}\n\n{pictures}", tables.trim_end());
+    replace(&root().join("guide/src/benchmarks.md"), &guide)?;
+    let readme = format!("{heading}{}\n\n{PICTURE}", short_table(&records, &tables));
+    replace(&root().join("README.md"), &readme)?;
     println!("wrote guide/src/benchmarks.md, guide/src/bench/ and README.md");
     Ok(())
 }
@@ -96,6 +103,17 @@ fn short_table(records: &[Record], tables: &str) -> String {
     }
     let cpu = tables.lines().find_map(|line| line.strip_prefix("- CPU: ")).unwrap_or("unknown");
     out + &format!("\n{README_SIZE} entities, times the same loop over plain vectors; {cpu}.")
+}
+
+/// The pictures of a folder, for a page beside it.
+fn pictures(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let mut names = Vec::new();
+    for file in fs::read_dir(folder)? {
+        names.push(file?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort_by_key(|name| (name.len(), name.clone()));
+    let lines = names.iter().map(|name| format!("![{name}](bench/{name})\n\n"));
+    Ok(lines.collect::<String>().trim_end().to_owned())
 }
 
 /// Puts `text` between the marks of a file.
