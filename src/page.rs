@@ -127,6 +127,20 @@ impl<P> PageTable<P> {
         self.near.iter().flatten().count() + self.far.len()
     }
 
+    /// Whether there are no pages, nor room for any.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.near.is_empty()
+    }
+
+    /// Takes a page out.
+    pub(crate) fn take(&mut self, page: u32) -> Option<Box<P>> {
+        match self.near.get_mut(page.wrapping_sub(self.base) as usize) {
+            Some(slot) => slot.take(),
+            None => self.far.remove(&page),
+        }
+    }
+
     /// Pages with their numbers, in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &P)> {
         let below = self.far.range(..self.base).map(|(&number, page)| (number, &**page));

@@ -17,7 +17,9 @@ pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
     fn get(&self, index: u32) -> Slot;
 
     /// The slot of this index for writing; makes it if need be.
-    fn slot_mut(&mut self, index: u32) -> &mut Slot;
+    ///
+    /// `members` is the number of slots that are taken: a map may spend memory on them.
+    fn slot_mut(&mut self, index: u32, members: usize) -> &mut Slot;
 
     /// Sets the slot of an index whose slot exists.
     fn reset(&mut self, index: u32, slot: Slot);
@@ -42,17 +44,105 @@ pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
 /// Keeps [`SparseMap`] to this module.
 pub trait Sealed {}
 
-/// Pages of slots, each made when first used: one load, no hashing.
+/// Slots in one row where members are dense, in pages elsewhere: one load, no hashing.
+///
+/// The row is a *window* over the indices, wide enough for nearly all members, and bounded by
+/// their number. A member that lies too far off has its slot in a page of its own (S4).
 #[derive(Debug, Default)]
 pub struct PagedMap {
-    pages: PageTable<SlotPage>,
+    /// The first index of the window.
+    first: u32,
+    window: Vec<Slot>,
+    far: PageTable<SlotPage>,
 }
 
 type SlotPage = [Slot; PAGE_LEN];
 
+/// Slots that a window may have for each member of the set, beyond the first page: it takes no
+/// more memory than pages would for members that are this far apart.
+const SPREAD: u64 = 64;
+
 fn new_page() -> Box<SlotPage> {
     let slots = vec![Slot::VACANT; PAGE_LEN].into_boxed_slice();
     slots.try_into().expect("the page has PAGE_LEN slots")
+}
+
+impl PagedMap {
+    /// Place of an index in the window, if it is in there.
+    #[inline]
+    fn place(&self, index: u32) -> usize {
+        index.wrapping_sub(self.first) as usize
+    }
+
+    #[inline]
+    fn far_slot(&self, index: u32) -> Slot {
+        if self.far.is_empty() { Slot::VACANT } else { self.far_slot_in_page(index) }
+    }
+
+    #[cold]
+    fn far_slot_in_page(&self, index: u32) -> Slot {
+        self.far.get(page_of(index)).map_or(Slot::VACANT, |page| page[place_in_page(index)])
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn far_slot_mut(&mut self, index: u32) -> Option<&mut Slot> {
+        self.far.get_mut(page_of(index)).map(|page| &mut page[place_in_page(index)])
+    }
+
+    /// The slot of an index outside the window, which may be widened for it.
+    #[cold]
+    #[inline(never)]
+    fn slot_outside(&mut self, index: u32, members: usize) -> &mut Slot {
+        self.widen(index, members);
+        let place = self.place(index);
+        match self.window.get_mut(place) {
+            Some(slot) => slot,
+            None => &mut self.far.get_or_create(page_of(index), new_page)[place_in_page(index)],
+        }
+    }
+
+    /// Widens the window to `index`, if the number of members warrants it, and keeps S4.
+    fn widen(&mut self, index: u32, members: usize) {
+        let page = PAGE_LEN as u64;
+        let allowed = page + SPREAD * (members as u64 + 1);
+        let (first, end) = match self.window.len() as u64 {
+            0 => (u64::from(page_of(index)) * page, u64::from(page_of(index)) * page),
+            len => (u64::from(self.first), u64::from(self.first) + len),
+        };
+        let new_end = end.max((u64::from(page_of(index)) + 1) * page);
+        let mut new_first = first.min(u64::from(page_of(index)) * page);
+        if new_end - new_first > allowed {
+            return;
+        }
+        if new_first < first {
+            // Room in front is made for as many again, so that it is not made often.
+            let roomy = first.saturating_sub(end - first).min(new_first);
+            if new_end - roomy <= allowed {
+                new_first = roomy;
+            }
+        }
+        let in_front = (first - new_first) as usize;
+        self.window.splice(0..0, std::iter::repeat_n(Slot::VACANT, in_front));
+        self.window.resize((new_end - new_first) as usize, Slot::VACANT);
+        self.first = new_first as u32;
+        self.take_in_far();
+    }
+
+    /// Moves far pages that the window has come to cover into it.
+    fn take_in_far(&mut self) {
+        for number in self.far.numbers() {
+            let place = self.place(number * PAGE_LEN as u32);
+            if place < self.window.len() {
+                let page = self.far.take(number).expect("the number was just listed");
+                self.window[place..place + PAGE_LEN].copy_from_slice(&page[..]);
+            }
+        }
+        // So that a look-up outside the window is answered without asking.
+        if self.far.len() == 0 {
+            self.far = PageTable::default();
+        }
+    }
 }
 
 impl Sealed for PagedMap {}
@@ -60,43 +150,65 @@ impl Sealed for PagedMap {}
 impl SparseMap for PagedMap {
     #[inline]
     fn get(&self, index: u32) -> Slot {
-        match self.pages.get(page_of(index)) {
-            Some(page) => page[place_in_page(index)],
-            None => Slot::VACANT,
+        match self.window.get(self.place(index)) {
+            Some(&slot) => slot,
+            None => self.far_slot(index),
         }
     }
 
     #[inline]
-    fn slot_mut(&mut self, index: u32) -> &mut Slot {
-        &mut self.pages.get_or_create(page_of(index), new_page)[place_in_page(index)]
+    fn slot_mut(&mut self, index: u32, members: usize) -> &mut Slot {
+        let place = self.place(index);
+        // Asked twice because a borrow returned from one branch would last through the other.
+        if place < self.window.len() {
+            return &mut self.window[place];
+        }
+        self.slot_outside(index, members)
     }
 
     #[inline]
     fn reset(&mut self, index: u32, slot: Slot) {
-        if let Some(page) = self.pages.get_mut(page_of(index)) {
-            page[place_in_page(index)] = slot;
+        let place = self.place(index);
+        match self.window.get_mut(place) {
+            Some(old) => *old = slot,
+            None => {
+                if let Some(old) = self.far_slot_mut(index) {
+                    *old = slot;
+                }
+            }
         }
     }
 
     #[inline]
     fn vacate(&mut self, entity: Entity) -> Option<usize> {
-        let page = self.pages.get_mut(page_of(entity.index()))?;
-        let slot = &mut page[place_in_page(entity.index())];
+        let place = self.place(entity.index());
+        let slot = match self.window.get_mut(place) {
+            Some(slot) => slot,
+            None => self.far_slot_mut(entity.index())?,
+        };
         let position = slot.position_of(entity)?;
         *slot = Slot::VACANT;
         Some(position)
     }
 
     fn shrink_to_fit(&mut self) {
-        self.pages.retain(|page| page.iter().any(|slot| !slot.is_vacant()));
+        self.far.retain(|page| page.iter().any(|slot| !slot.is_vacant()));
+        let taken = |slot: &Slot| !slot.is_vacant();
+        let end = self.window.iter().rposition(taken).map_or(0, |last| last + 1);
+        self.window.truncate(end.next_multiple_of(PAGE_LEN));
+        let start = self.window.iter().position(taken).unwrap_or(0) / PAGE_LEN * PAGE_LEN;
+        self.window.drain(..start);
+        self.window.shrink_to_fit();
+        self.first = if self.window.is_empty() { 0 } else { self.first + start as u32 };
     }
 
     fn heap_bytes(&self) -> usize {
-        self.pages.heap_bytes()
+        self.window.capacity() * size_of::<Slot>() + self.far.heap_bytes()
     }
 
     fn count_taken(&self) -> usize {
-        self.pages.iter().flat_map(|(_, page)| page).filter(|slot| !slot.is_vacant()).count()
+        let far = self.far.iter().flat_map(|(_, page)| page);
+        self.window.iter().chain(far).filter(|slot| !slot.is_vacant()).count()
     }
 }
 
@@ -115,7 +227,7 @@ impl SparseMap for HashedMap {
     }
 
     #[inline]
-    fn slot_mut(&mut self, index: u32) -> &mut Slot {
+    fn slot_mut(&mut self, index: u32, _: usize) -> &mut Slot {
         self.slots.entry(index).or_insert(Slot::VACANT)
     }
 
@@ -142,5 +254,78 @@ impl SparseMap for HashedMap {
 
     fn count_taken(&self) -> usize {
         self.slots.values().filter(|slot| !slot.is_vacant()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(map: &mut PagedMap, indices: impl IntoIterator<Item = u32>) {
+        for (members, index) in indices.into_iter().enumerate() {
+            let entity = Entity::new(index, 0).unwrap();
+            *map.slot_mut(index, members) = Slot::new(members, entity);
+        }
+    }
+
+    /// S4.
+    fn check(map: &PagedMap) {
+        assert!((map.first as usize).is_multiple_of(PAGE_LEN));
+        assert!(map.window.len().is_multiple_of(PAGE_LEN));
+        let inside = |page: u32| map.place(page * PAGE_LEN as u32) < map.window.len();
+        assert!(!map.far.numbers().into_iter().any(inside));
+    }
+
+    #[test]
+    fn dense_members_are_all_in_the_window_wherever_it_begins() {
+        for indices in [(0..5000).collect::<Vec<_>>(), (3_000_000..3_005_000).rev().collect()] {
+            let mut map = PagedMap::default();
+
+            fill(&mut map, indices.iter().copied());
+
+            check(&map);
+            assert_eq!(map.far.len(), 0);
+            assert!((0..).zip(indices).all(|(at, index)| map.get(index).position() == at));
+        }
+    }
+
+    #[test]
+    fn a_member_far_off_does_not_widen_the_window() {
+        let mut map = PagedMap::default();
+
+        fill(&mut map, [0, 4_000_000_000, 1]);
+
+        check(&map);
+        assert_eq!((map.window.len(), map.far.len()), (PAGE_LEN, 1));
+        assert_eq!(map.get(4_000_000_000).position(), 1);
+        assert!(map.get(4_000_000_001).is_vacant());
+    }
+
+    #[test]
+    fn a_window_that_grows_over_a_far_page_takes_it_in() {
+        let mut map = PagedMap::default();
+
+        fill(&mut map, [0, 100_000].into_iter().chain(1..2000).chain([100_001]));
+
+        check(&map);
+        assert_eq!(map.far.len(), 0);
+        assert_eq!(map.get(100_000).position(), 1);
+        assert_eq!(map.count_taken(), 2002);
+    }
+
+    #[test]
+    fn shrinking_gives_back_what_lies_around_the_members() {
+        let mut map = PagedMap::default();
+        fill(&mut map, 0..10_000);
+        for index in (0..10_000).filter(|index| !(5000..5010).contains(index)) {
+            map.vacate(Entity::new(index, 0).unwrap());
+        }
+
+        map.shrink_to_fit();
+
+        check(&map);
+        assert_eq!(map.window.len(), PAGE_LEN);
+        assert_eq!(map.get(5003).position(), 5003);
+        assert!(map.get(4999).is_vacant() && map.get(0).is_vacant());
     }
 }

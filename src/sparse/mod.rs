@@ -10,6 +10,8 @@
 //! - **S2** – no entity index occurs twice in `packed`.
 //! - **S3** – a page is absent or complete; a vacant slot never equals a valid one, because its
 //!   version is one that no entity has.
+//! - **S4** – the window of a [`PagedMap`] begins and ends at page borders, and no page of its own
+//!   lies in it.
 
 mod map;
 mod set;

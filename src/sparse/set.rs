@@ -105,7 +105,7 @@ impl<M: SparseMap> SparseSet<M> {
     #[inline]
     pub(crate) fn append(&mut self, entities: &[Entity]) {
         for (at, &entity) in (self.packed.len()..).zip(entities) {
-            let slot = self.map.slot_mut(entity.index());
+            let slot = self.map.slot_mut(entity.index(), at);
             debug_assert!(slot.is_vacant(), "S2");
             *slot = Slot::new(at, entity);
         }
@@ -115,7 +115,7 @@ impl<M: SparseMap> SparseSet<M> {
     /// Looks up `entity` for inserting.
     #[inline(always)]
     pub fn entry(&mut self, entity: Entity) -> Entry<'_> {
-        let slot = self.map.slot_mut(entity.index());
+        let slot = self.map.slot_mut(entity.index(), self.packed.len());
         if slot.is_vacant() {
             return Entry::Vacant(VacantEntry { slot, packed: &mut self.packed, entity });
         }
