@@ -129,7 +129,7 @@ impl<P> PageTable<P> {
 
     /// Whether there are no pages, nor room for any.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) fn is_unused(&self) -> bool {
         self.near.is_empty()
     }
 

@@ -76,7 +76,7 @@ impl PagedMap {
 
     #[inline]
     fn far_slot(&self, index: u32) -> Slot {
-        if self.far.is_empty() { Slot::VACANT } else { self.far_slot_in_page(index) }
+        if self.far.is_unused() { Slot::VACANT } else { self.far_slot_in_page(index) }
     }
 
     #[cold]
