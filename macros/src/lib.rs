@@ -1,4 +1,4 @@
-//! The derive macros of [`esker`](https://docs.rs/esker). Use them through that crate.
+//! The derive macros of `esker`. Use them through that crate.
 
 mod bundle;
 mod component;

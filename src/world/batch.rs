@@ -29,7 +29,7 @@ pub trait BundleWriter: Sized + Sealed {
     fn open(gate: &mut BatchGate<'_>) -> Self;
 
     /// Enters the entities whose values were written since the last flush.
-    fn flush(&mut self, entities: &[Entity]);
+    fn flush(&mut self, rows: &Rows<'_>);
 
     /// Puts the maps back.
     fn close(self, gate: &mut BatchGate<'_>);
@@ -48,6 +48,13 @@ pub struct Row<'a> {
     /// Its number since the last flush.
     number: usize,
     lent: PhantomData<&'a mut ()>,
+}
+
+/// The entities of the rows since the last flush. Only the batch makes one, so that nobody else
+/// can enter entities into a map.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    entities: &'a [Entity],
 }
 
 /// The gate, opened for a batch. Writers pass through it; it has no public methods.
@@ -90,9 +97,9 @@ impl<T: Component> BundleWriter for PoolWriter<T> {
     }
 
     #[inline]
-    fn flush(&mut self, entities: &[Entity]) {
+    fn flush(&mut self, rows: &Rows<'_>) {
         // Fewer values than entities only if a write has unwound.
-        self.map.catch_up(&entities[..self.written]);
+        self.map.catch_up(&rows.entities[..self.written]);
         self.written = 0;
     }
 
@@ -113,8 +120,8 @@ macro_rules! tuple_writer {
             }
 
             #[inline]
-            fn flush(&mut self, entities: &[Entity]) {
-                $(self.$at.flush(entities);)*
+            fn flush(&mut self, rows: &Rows<'_>) {
+                $(self.$at.flush(rows);)*
             }
 
             fn close(self, gate: &mut BatchGate<'_>) {
@@ -170,7 +177,7 @@ impl<'w, B: Bundle> Batch<'w, B> {
     #[track_caller]
     fn next_row(&mut self) {
         let writer = self.writer.as_mut().expect("a batch under way has its writer");
-        writer.flush(&self.row);
+        writer.flush(&Rows { entities: &self.row });
         self.row.clear();
         self.written = 0;
         let claimed = self.world.entities.claim_row(ROWS, self.signature, &mut self.row);
@@ -200,7 +207,7 @@ impl<B: Bundle> Drop for Batch<'_, B> {
         let Some(mut writer) = self.writer.take() else { return };
         self.world.entities.unclaim(&self.row[self.written..]);
         self.row.truncate(self.written);
-        writer.flush(&self.row);
+        writer.flush(&Rows { entities: &self.row });
         let pools = &mut self.world.pools;
         writer.close(&mut BatchGate { pools, signature: 0 });
         self.sign_last();

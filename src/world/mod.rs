@@ -22,7 +22,7 @@ mod resource;
 mod spawn_batch;
 mod verify;
 
-pub use batch::{BatchGate, BundleWriter, PoolWriter, Row};
+pub use batch::{BatchGate, BundleWriter, PoolWriter, Row, Rows};
 pub use builder::WorldBuilder;
 pub use bundle::{Bundle, ComponentVisitor};
 pub use components::{BorrowConflict, ComponentError};
