@@ -21,13 +21,13 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     }
     let (parameters, arguments, conditions) = generics.split_for_impl();
     // A static cannot be generic: such types are looked up in a map instead.
-    let type_index = (!is_generic).then(|| {
+    let type_slot = (!is_generic).then(|| {
         quote! {
             #[inline]
-            fn type_index() -> ::esker::component::TypeIndex<Self> {
+            fn type_slot() -> ::core::option::Option<&'static ::esker::component::TypeSlot<Self>> {
                 static SLOT: ::esker::component::TypeSlot<#name> =
                     ::esker::component::TypeSlot::new();
-                SLOT.get()
+                ::core::option::Option::Some(&SLOT)
             }
         }
     });
@@ -35,7 +35,7 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         #[automatically_derived]
         impl #parameters ::esker::component::Component for #name #arguments #conditions {
             type Storage = #storage<Self>;
-            #type_index
+            #type_slot
         }
     })
 }

@@ -1,12 +1,13 @@
 //! Component types: what makes a type a component, and how its pool is found.
 //!
 //! # Invariants
-//! **C1** – an index belongs to one type for the life of the process: a [`TypeIndex`] of `T` can
+//! **C1** – an index belongs to one type for the life of the process: a `TypeIndex` of `T` can
 //! only be had from the registry, under `TypeId::of::<T>()`.
 
 mod type_index;
 
-pub use type_index::{TypeIndex, TypeSlot};
+pub(crate) use type_index::TypeIndex;
+pub use type_index::TypeSlot;
 
 use crate::storage::Storage;
 
@@ -44,9 +45,11 @@ pub trait Component: Sized + Send + Sync + 'static {
     /// How values of this type are kept.
     type Storage: Storage<Self> + Send + Sync + 'static;
 
-    /// The number under which a world keeps the pool of this type.
+    /// Where the number is remembered under which worlds find the pool of this type.
+    ///
+    /// `None` looks it up in a hash map each time.
     #[inline]
-    fn type_index() -> TypeIndex<Self> {
-        TypeIndex::of()
+    fn type_slot() -> Option<&'static TypeSlot<Self>> {
+        None
     }
 }

@@ -19,19 +19,20 @@ static REGISTRY: RwLock<FxHashMap<TypeId, u32>> =
 ///
 /// Its being of type `TypeIndex<T>` is the proof that it belongs to `T` (C1): there is no way to
 /// make one but to ask the registry.
-pub struct TypeIndex<T> {
+pub(crate) struct TypeIndex<T> {
     number: u32,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T: 'static> TypeIndex<T> {
     /// Looks the number up in the registry, or enters the type there.
-    pub fn of() -> Self {
+    pub(crate) fn of() -> Self {
         let id = TypeId::of::<T>();
         let known = REGISTRY.read().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
         let number = known.unwrap_or_else(|| {
             let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
             let next = u32::try_from(registry.len()).expect("fewer than 2^32 types exist");
+            assert!(next != UNKNOWN, "fewer than 2^32 - 1 types exist");
             *registry.entry(id).or_insert(next)
         });
         Self { number, of: PhantomData }
@@ -60,10 +61,13 @@ impl<T> fmt::Debug for TypeIndex<T> {
     }
 }
 
+/// No number of a type: the registry has fewer.
+const UNKNOWN: u32 = u32::MAX;
+
 /// A place in a `static` that remembers the number of `T`; `derive(Component)` makes one.
 #[derive(Debug)]
 pub struct TypeSlot<T> {
-    /// The number plus one, zero as long as it is not known.
+    /// The number, or `UNKNOWN`.
     number: AtomicU32,
     of: PhantomData<fn() -> T>,
 }
@@ -72,24 +76,27 @@ impl<T: 'static> TypeSlot<T> {
     /// A slot that knows nothing yet.
     #[expect(clippy::new_without_default, reason = "made in statics only")]
     pub const fn new() -> Self {
-        Self { number: AtomicU32::new(0), of: PhantomData }
+        Self { number: AtomicU32::new(UNKNOWN), of: PhantomData }
+    }
+
+    /// The number of `T`, or one that no type has if it is not known yet.
+    #[inline]
+    pub(crate) fn number(&self) -> usize {
+        // Relaxed: whoever finds it unknown asks the registry, which gives everyone the same
+        // answer.
+        self.number.load(Ordering::Relaxed) as usize
     }
 
     /// The number of `T`; asks the registry the first time.
-    #[inline]
-    pub fn get(&self) -> TypeIndex<T> {
-        // Relaxed: whoever reads zero asks the registry, which gives everyone the same answer.
+    pub(crate) fn get(&self) -> TypeIndex<T> {
         match self.number.load(Ordering::Relaxed) {
-            0 => self.look_up(),
-            plus_one => TypeIndex { number: plus_one - 1, of: PhantomData },
+            UNKNOWN => {
+                let index = TypeIndex::of();
+                self.number.store(index.number, Ordering::Relaxed);
+                index
+            }
+            number => TypeIndex { number, of: PhantomData },
         }
-    }
-
-    #[cold]
-    fn look_up(&self) -> TypeIndex<T> {
-        let index = TypeIndex::of();
-        self.number.store(index.number + 1, Ordering::Relaxed);
-        index
     }
 }
 
@@ -105,7 +112,9 @@ mod tests {
         static SLOT: TypeSlot<A> = TypeSlot::new();
         static OTHER_SLOT: TypeSlot<A> = TypeSlot::new();
 
+        assert_eq!(SLOT.number(), UNKNOWN as usize);
         assert_eq!(SLOT.get().get(), TypeIndex::<A>::of().get());
+        assert_eq!(SLOT.number(), SLOT.get().get());
         assert_eq!(SLOT.get().get(), OTHER_SLOT.get().get());
         assert_ne!(SLOT.get().get(), TypeIndex::<B>::of().get());
     }

@@ -4,9 +4,11 @@
 
 use std::any::{TypeId, type_name};
 use std::fmt;
+use std::mem;
+use std::ptr::NonNull;
 
 use super::pool_box::{AnyPool, PoolBox};
-use crate::component::Component;
+use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
 
 /// Number of a component in one world, in the order in which the world came to know them.
@@ -39,56 +41,97 @@ const BITS: usize = u64::BITS as usize;
 /// All pools.
 ///
 /// # Invariants
-/// **C2** – the pool whose id stands at a type index in `by_type` is a `PoolBox` of just that
-/// type: only `create` puts one there.
+/// - **C2** – the pointer at a type index in `by_type` leads to the `PoolBox` of just that type:
+///   only `create` puts one there.
+/// - **C3** – a pointer in `list` comes from a box and owns it; what `by_type` has leads to the
+///   same boxes. They live as long as the `Pools`, and whoever wants a pool borrows the `Pools`
+///   in the same way.
 #[derive(Default)]
 pub(crate) struct Pools {
     /// The pool of each component id.
-    list: Vec<Box<dyn AnyPool>>,
-    /// The component id of each type index; `NONE` for a type without a pool.
-    by_type: Vec<u32>,
+    list: Vec<NonNull<dyn AnyPool>>,
+    /// The pool of each type index; `None` for a type without one. Not through `list`, because
+    /// each step on the way to a pool is paid for by every insert and remove.
+    by_type: Vec<Option<NonNull<u8>>>,
 }
 
-/// No component id: out of bounds in any list.
-const NONE: u32 = u32::MAX;
+// SAFETY: the pools are owned (C3), and a pool is `Send` and `Sync`.
+unsafe impl Send for Pools {}
+// SAFETY: as above.
+unsafe impl Sync for Pools {}
+
+impl Drop for Pools {
+    fn drop(&mut self) {
+        let owned = mem::take(&mut self.list).into_iter();
+        // SAFETY: they come from boxes and are owned by `list` (C3), which is empty now; nobody
+        // looks into `by_type` any more.
+        let boxes: Vec<Box<dyn AnyPool>> =
+            owned.map(|pool| unsafe { Box::from_raw(pool.as_ptr()) }).collect();
+        // As a vector, so that the rest is dropped if one of them unwinds.
+        drop(boxes);
+    }
+}
 
 impl Pools {
     #[inline]
     pub(crate) fn get<T: Component>(&self) -> Option<&PoolBox<T>> {
-        let id = *self.by_type.get(T::type_index().get())?;
-        let pool = self.list.get(id as usize)?;
-        debug_assert_eq!(pool.component_type(), TypeId::of::<T>(), "C2");
-        // SAFETY: the pool at the index of `T` (C1) is a `PoolBox<T>` (C2).
-        Some(unsafe { &*std::ptr::from_ref(&**pool).cast::<PoolBox<T>>() })
+        let pool = self.find::<T>()?;
+        // SAFETY: it leads to a `PoolBox<T>` (C2) that lives as long as `self` and is borrowed as
+        // `self` is (C3).
+        Some(unsafe { pool.as_ref() })
     }
 
     #[inline]
     pub(crate) fn get_mut<T: Component>(&mut self) -> Option<&mut PoolBox<T>> {
-        self.cast_mut(T::type_index().get())
+        let mut pool = self.find::<T>()?;
+        // SAFETY: as in `get`.
+        Some(unsafe { pool.as_mut() })
     }
 
     #[inline]
     pub(crate) fn get_or_create<T: Component>(&mut self) -> &mut PoolBox<T> {
-        // The index is asked for once, because each time is a load that cannot be merged.
-        let index = T::type_index().get();
-        if self.by_type.get(index).is_none_or(|&id| id == NONE) {
-            self.create::<T>(index);
-        }
-        self.cast_mut(index).expect("created above if it was not there")
+        let mut pool = match self.find::<T>() {
+            Some(pool) => pool,
+            None => self.create::<T>(),
+        };
+        // SAFETY: as in `get`.
+        unsafe { pool.as_mut() }
     }
 
-    /// The pool at the index of `T`.
+    /// Where the pool of `T` lies.
     #[inline]
-    fn cast_mut<T: Component>(&mut self, index: usize) -> Option<&mut PoolBox<T>> {
-        let id = *self.by_type.get(index)?;
-        let pool = self.list.get_mut(id as usize)?;
-        debug_assert_eq!(pool.component_type(), TypeId::of::<T>(), "C2");
-        // SAFETY: the pool at the index of `T` (C1) is a `PoolBox<T>` (C2).
-        Some(unsafe { &mut *std::ptr::from_mut(&mut **pool).cast::<PoolBox<T>>() })
+    fn find<T: Component>(&self) -> Option<NonNull<PoolBox<T>>> {
+        let index = match T::type_slot() {
+            // A number that is not known yet is out of bounds; `find_slowly` asks for it.
+            Some(slot) => slot.number(),
+            None => TypeIndex::<T>::of().get(),
+        };
+        let pool = match self.by_type.get(index) {
+            Some(&pool) => pool?,
+            None => self.find_slowly::<T>()?,
+        };
+        debug_assert!(self.is_of::<T>(pool), "C2");
+        Some(pool.cast())
+    }
+
+    /// Whether a pointer leads to a pool of this type: C2 and C3, for checks.
+    fn is_of<T: Component>(&self, pool: NonNull<u8>) -> bool {
+        let id = self.list.iter().position(|known| known.cast() == pool);
+        id.is_some_and(|id| self.at(id).component_type() == TypeId::of::<T>())
+    }
+
+    /// As `find`, for a type that this process may not have numbered.
+    #[cold]
+    #[inline(never)]
+    fn find_slowly<T: Component>(&self) -> Option<NonNull<u8>> {
+        let index = T::type_slot().map_or_else(TypeIndex::of, TypeSlot::get).get();
+        *self.by_type.get(index)?
     }
 
     #[cold]
-    fn create<T: Component>(&mut self, index: usize) {
+    #[inline(never)]
+    fn create<T: Component>(&mut self) -> NonNull<PoolBox<T>> {
+        let index = T::type_slot().map_or_else(TypeIndex::of, TypeSlot::get).get();
         let place = self.list.len();
         let number = u32::try_from(place).expect("fewer than 2^32 component types");
         let bit = 1 << (place % BITS);
@@ -96,16 +139,19 @@ impl Pools {
         if shared {
             // From here on the bit says "maybe" for the pool that had it alone, too.
             for id in (place % BITS..place).step_by(BITS) {
-                self.list[id].tag_mut().keep = u64::MAX;
+                self.at_mut(id).tag_mut().keep = u64::MAX;
             }
         }
         let keep = if shared { u64::MAX } else { !bit };
         let tag = Tag { id: ComponentId(number), bit, keep };
         if self.by_type.len() <= index {
-            self.by_type.resize(index + 1, NONE);
+            self.by_type.resize(index + 1, None);
         }
-        self.list.push(Box::new(PoolBox::<T>::new(tag)));
-        self.by_type[index] = number;
+        self.list.reserve(1);
+        let pool = NonNull::from(Box::leak(Box::new(PoolBox::<T>::new(tag))));
+        self.list.push(pool);
+        self.by_type[index] = Some(pool.cast());
+        pool
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -115,17 +161,19 @@ impl Pools {
     /// The pool of a component id, which must exist.
     #[inline]
     pub(crate) fn at(&self, id: usize) -> &dyn AnyPool {
-        &*self.list[id]
+        // SAFETY: owned by `list`, and borrowed as `self` is (C3).
+        unsafe { self.list[id].as_ref() }
     }
 
     #[inline]
     pub(crate) fn at_mut(&mut self, id: usize) -> &mut dyn AnyPool {
-        &mut *self.list[id]
+        // SAFETY: owned by `list`, and borrowed as `self` is (C3).
+        unsafe { self.list[id].as_mut() }
     }
 
     /// The pools in order of creation.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn AnyPool> {
-        self.list.iter().map(|pool| &**pool)
+        (0..self.len()).map(|id| self.at(id))
     }
 
     /// Takes an entity with this signature out of all pools that hold it.
