@@ -219,13 +219,14 @@ impl Entities {
 
     /// Brings up to `at_most` entities to life, at least one, all with the same word.
     ///
-    /// Those that turn out not to be needed go back with [`unclaim`](Self::unclaim).
+    /// Those that turn out not to be needed go back with [`unclaim`](Self::unclaim). Says whether
+    /// their indices follow each other.
     pub(crate) fn claim_row(
         &mut self,
         at_most: usize,
         word: u64,
         into: &mut Vec<Entity>,
-    ) -> Result<(), OutOfEntities> {
+    ) -> Result<bool, OutOfEntities> {
         self.settle();
         let fresh = at_most.min(self.plain.saturating_sub(self.near.len()));
         if self.free == END && fresh > 0 {
@@ -234,7 +235,7 @@ impl Entities {
             self.near.extend(indices.clone().map(|index| Slot::new_live(index, word)));
             into.extend(indices.map(|index| Entity::of(index, 0)));
             self.alive += fresh as u32;
-            return Ok(());
+            return Ok(true);
         }
         // Demanded slots in the way are passed over one by one; that cannot be taken back.
         let count = if self.demanded.is_empty() { at_most } else { 1 };
@@ -246,7 +247,7 @@ impl Entities {
             *its_word = word;
             into.push(entity);
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Takes back the last entities of a row, which nobody has seen: as if they had never been.

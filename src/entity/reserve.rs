@@ -78,6 +78,20 @@ impl Entities {
         Ok((index, pack(END, index + 1)))
     }
 
+    /// Whether `count` entities can be brought to life.
+    pub(crate) fn check_room(&mut self, count: usize) -> Result<(), OutOfEntities> {
+        self.settle();
+        if count <= self.plain.saturating_sub(self.near.len()) {
+            return Ok(());
+        }
+        let mut cursor = pack(self.free, self.fresh());
+        for _ in 0..count {
+            let (free, fresh) = unpack(cursor);
+            cursor = self.reserve_from(free, fresh)?.1;
+        }
+        Ok(())
+    }
+
     /// Brings every reserved id to life.
     #[inline]
     pub fn settle(&mut self) {

@@ -21,12 +21,22 @@ pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
     /// `members` is the number of slots that are taken: a map may spend memory on them.
     fn slot_mut(&mut self, index: u32, members: usize) -> &mut Slot;
 
+    /// Sets the slots of entities whose indices follow each other, the first at position `at`.
+    fn set_consecutive(&mut self, entities: &[Entity], at: usize) {
+        for (at, &entity) in (at..).zip(entities) {
+            *self.slot_mut(entity.index(), at) = Slot::new(at, entity);
+        }
+    }
+
     /// Sets the slot of an index whose slot exists.
     fn reset(&mut self, index: u32, slot: Slot);
 
     /// Makes the slot of `entity` vacant, if it is that of this very version, and returns the
     /// position it held.
     fn vacate(&mut self, entity: Entity) -> Option<usize>;
+
+    /// Makes room for the slots of `additional` more members, if they lie side by side.
+    fn reserve(&mut self, additional: usize);
 
     /// Gives back memory in which no slot is taken.
     fn shrink_to_fit(&mut self);
@@ -105,7 +115,7 @@ impl PagedMap {
     /// Widens the window to `index`, if the number of members warrants it, and keeps S4.
     fn widen(&mut self, index: u32, members: usize) {
         let page = PAGE_LEN as u64;
-        let allowed = page + SPREAD * (members as u64 + 1);
+        let allowed = Self::allowed(members + 1);
         let (first, end) = match self.window.len() as u64 {
             0 => (u64::from(page_of(index)) * page, u64::from(page_of(index)) * page),
             len => (u64::from(self.first), u64::from(self.first) + len),
@@ -127,6 +137,32 @@ impl PagedMap {
         self.window.resize((new_end - new_first) as usize, Slot::VACANT);
         self.first = new_first as u32;
         self.take_in_far();
+    }
+
+    /// Slots that the window may have for this many members.
+    fn allowed(members: usize) -> u64 {
+        PAGE_LEN as u64 + SPREAD * members as u64
+    }
+
+    /// Lengthens the window by the slots of entities with consecutive indices, if the first of
+    /// them is just behind it; `false` if not.
+    fn lengthen(&mut self, entities: &[Entity], at: usize) -> bool {
+        let Some(first) = entities.first().map(|entity| entity.index()) else { return true };
+        let fits = match self.window.len() {
+            0 => (first as usize).is_multiple_of(PAGE_LEN),
+            len => self.place(first) == len,
+        };
+        let padded = (self.window.len() + entities.len()).next_multiple_of(PAGE_LEN);
+        if !fits || !self.far.is_unused() || padded as u64 > Self::allowed(at + entities.len()) {
+            return false;
+        }
+        if self.window.is_empty() {
+            self.first = first;
+        }
+        let slots = entities.iter().enumerate().map(|(nth, &entity)| Slot::new(at + nth, entity));
+        self.window.extend(slots);
+        self.window.resize(padded, Slot::VACANT);
+        true
     }
 
     /// Moves far pages that the window has come to cover into it.
@@ -164,6 +200,31 @@ impl SparseMap for PagedMap {
             return &mut self.window[place];
         }
         self.slot_outside(index, members)
+    }
+
+    fn set_consecutive(&mut self, entities: &[Entity], at: usize) {
+        if self.lengthen(entities, at) {
+            return;
+        }
+        let (Some(first), Some(last)) = (entities.first(), entities.last()) else { return };
+        // Widens the window over all of them, if it may be that wide.
+        self.slot_mut(first.index(), at);
+        self.slot_mut(last.index(), at + entities.len() - 1);
+        let place = self.place(first.index());
+        if let Some(row) = self.window.get_mut(place..place.saturating_add(entities.len())) {
+            // Counted by `enumerate`: a range beside them would keep it from being vectorised.
+            for (nth, (slot, &entity)) in row.iter_mut().zip(entities).enumerate() {
+                *slot = Slot::new(at + nth, entity);
+            }
+        } else {
+            for (at, &entity) in (at..).zip(entities) {
+                *self.slot_mut(entity.index(), at) = Slot::new(at, entity);
+            }
+        }
+    }
+
+    fn reserve(&mut self, additional: usize) {
+        self.window.reserve(additional);
     }
 
     #[inline]
@@ -243,6 +304,10 @@ impl SparseMap for HashedMap {
         Some(position)
     }
 
+    fn reserve(&mut self, additional: usize) {
+        self.slots.reserve(additional);
+    }
+
     fn shrink_to_fit(&mut self) {
         self.slots.shrink_to_fit();
     }
@@ -311,6 +376,31 @@ mod tests {
         assert_eq!(map.far.len(), 0);
         assert_eq!(map.get(100_000).position(), 1);
         assert_eq!(map.count_taken(), 2002);
+    }
+
+    #[test]
+    fn consecutive_members_at_once_are_where_they_are_one_by_one() {
+        for (before, row) in [
+            (0..0, 0..3000),
+            (0..0, 5..1500),
+            (0..1024, 1024..1030),
+            (0..700, 700..5000),
+            (9_000_000..9_000_100, 0..2000),
+        ] {
+            let mut map = PagedMap::default();
+            fill(&mut map, before.clone());
+            let entities: Vec<_> = row.clone().map(|i| Entity::new(i, i % 3).unwrap()).collect();
+
+            map.set_consecutive(&entities, before.len());
+
+            check(&map);
+            assert_eq!(map.count_taken(), before.len() + row.len());
+            assert!(before.clone().zip(0..).all(|(index, at)| map.get(index).position() == at));
+            let places = entities.iter().zip(before.len()..);
+            assert!(
+                places.into_iter().all(|(&e, at)| map.get(e.index()).position_of(e) == Some(at))
+            );
+        }
     }
 
     #[test]

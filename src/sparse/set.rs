@@ -102,14 +102,22 @@ impl<M: SparseMap> SparseSet<M> {
     }
 
     /// Adds entities of which none is in the set, nor another version of it.
-    #[inline]
-    pub(crate) fn append(&mut self, entities: &[Entity]) {
-        for (at, &entity) in (self.packed.len()..).zip(entities) {
-            let slot = self.map.slot_mut(entity.index(), at);
-            debug_assert!(slot.is_vacant(), "S2");
-            *slot = Slot::new(at, entity);
-        }
+    ///
+    /// `consecutive` says that their indices follow each other.
+    pub(crate) fn append(&mut self, entities: &[Entity], consecutive: bool) {
+        let is_vacant = |entity: &Entity| self.map.get(entity.index()).is_vacant();
+        debug_assert!(entities.iter().all(is_vacant), "S2");
+        let follows = |pair: &[Entity]| pair[0].index() + 1 == pair[1].index();
+        debug_assert!(!consecutive || entities.windows(2).all(follows));
+        let at = self.packed.len();
         self.packed.extend_from_slice(entities);
+        if consecutive {
+            self.map.set_consecutive(entities, at);
+        } else {
+            for (at, &entity) in (at..).zip(entities) {
+                *self.map.slot_mut(entity.index(), at) = Slot::new(at, entity);
+            }
+        }
     }
 
     /// Looks up `entity` for inserting.
@@ -141,8 +149,9 @@ impl<M: SparseMap> SparseSet<M> {
     pub fn remove(&mut self, entity: Entity) -> Option<usize> {
         let at = self.map.vacate(entity)?;
         debug_assert_eq!(self.packed.get(at), Some(&entity), "S1");
-        self.packed.swap_remove(at);
-        if let Some(&moved) = self.packed.get(at) {
+        let last = self.packed.pop();
+        if let (Some(place), Some(moved)) = (self.packed.get_mut(at), last) {
+            *place = moved;
             self.map.reset(moved.index(), Slot::new(at, moved));
         }
         Some(at)
@@ -179,8 +188,11 @@ impl<M: SparseMap> SparseSet<M> {
         }
     }
 
-    /// Makes room for `additional` more entities in the packed array.
+    /// Makes room for `additional` more entities.
+    ///
+    /// Slots are reserved as for entities with consecutive indices; others may need more.
     pub fn reserve(&mut self, additional: usize) {
+        self.map.reserve(additional);
         self.packed.reserve(additional);
     }
 
@@ -241,8 +253,10 @@ impl VacantEntry<'_> {
     /// Adds the entity at the end of the packed array.
     #[inline]
     pub fn fill(self) {
-        *self.slot = Slot::new(self.packed.len(), self.entity);
+        let at = self.packed.len();
+        // Before the slot is taken: it may unwind for want of memory.
         self.packed.push(self.entity);
+        *self.slot = Slot::new(at, self.entity);
     }
 }
 

@@ -22,7 +22,7 @@ use crate::sparse::SparseMap;
 ///   not touch the values (values sit in an `UnsafeCell` or behind a raw pointer);
 /// - if [`CONTIGUOUS`](Self::CONTIGUOUS), `ptr(at, _)` is `base().add(at)`;
 /// - `swap_remove` gives up the value it returns, and `clear` all of them, even if it unwinds;
-/// - `swap_remove` and `swap` do not unwind (`push` may, if it has taken nothing in then);
+/// - `swap_remove` and `swap` do not unwind (`push` and `append` may, if they have taken nothing in then);
 /// - values are dropped when the storage is dropped, each once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a storage for `{T}`",
@@ -37,6 +37,14 @@ pub unsafe trait Storage<T>: Default {
 
     /// Takes in the value of `entity`, whose position is the next one.
     fn push(&mut self, entity: Entity, value: T);
+
+    /// Takes in the values of the next positions at once, or gives them back to be pushed.
+    ///
+    /// # Errors
+    /// The values: this storage has no faster way than to push them.
+    fn append(&mut self, values: Vec<T>) -> Result<(), Vec<T>> {
+        Err(values)
+    }
 
     /// Gives up the value of `entity` at position `at`; the last one takes that position.
     fn swap_remove(&mut self, at: usize, entity: Entity) -> T;

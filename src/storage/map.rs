@@ -195,6 +195,21 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         self.values.clear();
     }
 
+    /// Gives entities that have no value, and whose other versions have none, theirs.
+    ///
+    /// `consecutive` says that the indices of the entities follow each other.
+    pub(crate) fn append(&mut self, entities: &[Entity], consecutive: bool, values: Vec<T>) {
+        assert_eq!(entities.len(), values.len(), "P1");
+        match self.values.append(values) {
+            Ok(()) => self.set.append(entities, consecutive),
+            Err(values) => {
+                for (&entity, value) in entities.iter().zip(values) {
+                    self.insert(entity, value);
+                }
+            }
+        }
+    }
+
     /// Pushes the value of an entity that [`catch_up`](Self::catch_up) will enter later.
     ///
     /// Suspends P1 until then.
@@ -204,9 +219,11 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     }
 
     /// Enters the entities whose values were pushed ahead, in the same order.
+    ///
+    /// `consecutive` says that their indices follow each other.
     #[inline]
-    pub(crate) fn catch_up(&mut self, entities: &[Entity]) {
-        self.set.append(entities);
+    pub(crate) fn catch_up(&mut self, entities: &[Entity], consecutive: bool) {
+        self.set.append(entities, consecutive);
     }
 
     /// Makes room for `additional` more values.

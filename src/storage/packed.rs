@@ -48,6 +48,17 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
         self.values.push(UnsafeCell::new(value));
     }
 
+    fn append(&mut self, values: Vec<T>) -> Result<(), Vec<T>> {
+        let values = values.into_iter().map(UnsafeCell::new);
+        if self.values.is_empty() && self.values.capacity() <= values.len() {
+            // The allocation is taken over as it is.
+            self.values = values.collect();
+        } else {
+            self.values.extend(values);
+        }
+        Ok(())
+    }
+
     #[inline]
     fn swap_remove(&mut self, at: usize, _: Entity) -> T {
         self.values.swap_remove(at).into_inner()

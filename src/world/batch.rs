@@ -18,7 +18,7 @@ use crate::component::Component;
 use crate::entity::Entity;
 
 /// Rows between two flushes: their ids stay in the first-level cache.
-const ROWS: usize = 512;
+const ROWS: usize = 1024;
 
 /// The maps of a bundle, out of the world for a batch.
 ///
@@ -55,6 +55,8 @@ pub struct Row<'a> {
 #[derive(Debug)]
 pub struct Rows<'a> {
     entities: &'a [Entity],
+    /// Whether their indices follow each other.
+    consecutive: bool,
 }
 
 /// The gate, opened for a batch. Writers pass through it; it has no public methods.
@@ -99,7 +101,7 @@ impl<T: Component> BundleWriter for PoolWriter<T> {
     #[inline]
     fn flush(&mut self, rows: &Rows<'_>) {
         // Fewer values than entities only if a write has unwound.
-        self.map.catch_up(&rows.entities[..self.written]);
+        self.map.catch_up(&rows.entities[..self.written], rows.consecutive);
         self.written = 0;
     }
 
@@ -142,6 +144,8 @@ pub(super) struct Batch<'w, B: Bundle> {
     /// Living entities: those whose values were written since the last flush, then those that
     /// wait for theirs.
     row: Vec<Entity>,
+    /// Whether the indices of the row follow each other.
+    consecutive: bool,
     written: usize,
 }
 
@@ -154,7 +158,7 @@ impl<'w, B: Bundle> Batch<'w, B> {
         let mut gate = BatchGate { pools: &mut world.pools, signature: 0 };
         let writer = Some(B::Writer::open(&mut gate));
         let signature = gate.signature;
-        Self { world, writer, signature, row: Vec::with_capacity(ROWS), written: 0 }
+        Self { world, writer, signature, row: Vec::new(), consecutive: false, written: 0 }
     }
 
     #[inline]
@@ -177,28 +181,27 @@ impl<'w, B: Bundle> Batch<'w, B> {
     #[track_caller]
     fn next_row(&mut self) {
         let writer = self.writer.as_mut().expect("a batch under way has its writer");
-        writer.flush(&Rows { entities: &self.row });
+        writer.flush(&Rows { entities: &self.row, consecutive: self.consecutive });
         self.row.clear();
         self.written = 0;
         let claimed = self.world.entities.claim_row(ROWS, self.signature, &mut self.row);
-        claimed.unwrap_or_else(|error| panic!("{error}"));
+        self.consecutive = claimed.unwrap_or_else(|error| panic!("{error}"));
     }
+}
 
-    /// Signs the entity spawned last for what it really has: its write may have unwound.
-    fn sign_last(&mut self) {
-        let Some(&entity) = self.row.last() else { return };
-        struct Sign<'w>(Gate<'w>);
-        impl ComponentVisitor for Sign<'_> {
-            fn visit<T: Component>(&mut self) {
-                let pool = self.0.pools.get_or_create::<T>();
-                if !pool.cell.get_mut().contains(self.0.entity) {
-                    *self.0.word &= pool.tag.keep;
-                }
+/// Signs an entity that signs for all of `B` for what it really has.
+pub(super) fn sign<B: Bundle>(world: &mut World, entity: Entity) {
+    struct Sign<'w>(Gate<'w>);
+    impl ComponentVisitor for Sign<'_> {
+        fn visit<T: Component>(&mut self) {
+            let pool = self.0.pools.get_or_create::<T>();
+            if !pool.cell.get_mut().contains(self.0.entity) {
+                *self.0.word &= pool.tag.keep;
             }
         }
-        if let Ok(gate) = self.world.gate(entity) {
-            B::visit(&mut Sign(gate));
-        }
+    }
+    if let Ok(gate) = world.gate(entity) {
+        B::visit(&mut Sign(gate));
     }
 }
 
@@ -207,10 +210,13 @@ impl<B: Bundle> Drop for Batch<'_, B> {
         let Some(mut writer) = self.writer.take() else { return };
         self.world.entities.unclaim(&self.row[self.written..]);
         self.row.truncate(self.written);
-        writer.flush(&Rows { entities: &self.row });
+        writer.flush(&Rows { entities: &self.row, consecutive: self.consecutive });
         let pools = &mut self.world.pools;
         writer.close(&mut BatchGate { pools, signature: 0 });
-        self.sign_last();
+        // The write of the entity spawned last may have unwound.
+        if let Some(&entity) = self.row.last() {
+            sign::<B>(self.world, entity);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 mod batch;
 mod builder;
 mod bundle;
+mod columns;
 mod components;
 mod entity_ref;
 mod funeral;
@@ -25,6 +26,7 @@ mod verify;
 pub use batch::{BatchGate, BundleWriter, PoolWriter, Row, Rows};
 pub use builder::WorldBuilder;
 pub use bundle::{Bundle, ComponentVisitor};
+pub use columns::{ColumnGate, Columns, ColumnsError};
 pub use components::{BorrowConflict, ComponentError};
 pub use entity_ref::{EntityMut, EntityRef};
 pub use gate::Gate;

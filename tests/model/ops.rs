@@ -4,7 +4,7 @@ use esker::Entity;
 use esker::world::ComponentError;
 
 use crate::common::{Rng, id, later};
-use crate::kinds::{Kind, SHAPES, Shape, with_kind, with_shape};
+use crate::kinds::{Kind, Owned, Rare, SHAPES, Shape, Stable, with_kind, with_shape};
 use crate::run::Run;
 use crate::{pool_ops, query_ops};
 
@@ -15,6 +15,7 @@ const OPERATIONS: &[(&str, usize, Operation)] = &[
     ("spawn", 12, spawn),
     ("spawn_empty", 3, spawn_empty),
     ("spawn_batch", 3, spawn_batch),
+    ("spawn_columns", 3, spawn_columns),
     ("spawn_at", 8, spawn_at),
     ("reserve_entity", 3, reserve_entity),
     ("despawn", 12, despawn),
@@ -152,6 +153,34 @@ fn spawn_batch_of<S: Shape>(run: &mut Run) {
     S::kinds(&mut kinds);
     kinds.into_iter().for_each(|kind| run.model.know(kind));
     for (entity, values) in expected.into_iter().zip(values) {
+        assert_eq!(run.model.ids.spawn(), Some(entity));
+        run.model.born(entity, &values);
+    }
+}
+
+fn spawn_columns(run: &mut Run) {
+    keep_small(run);
+    let most = (run.size / 4).max(5);
+    let len = run.rng.below(most);
+    let mut ids = run.model.ids.clone();
+    let expected: Vec<Entity> = (0..len).map_while(|_| ids.spawn()).collect();
+    // Those without an id get values too, which must be dropped.
+    let owners = expected.iter().copied().chain(std::iter::repeat(id(0, 0))).take(len);
+    let mut values = Vec::new();
+    let mut columns = (Vec::new(), (Vec::new(), Vec::new()));
+    for owner in owners {
+        let ((owned, stable, rare), of_row) = run.bundle::<(Owned, Stable, Rare)>(owner);
+        columns.0.push(owned);
+        columns.1.0.push(stable);
+        columns.1.1.push(rare);
+        values.push(of_row);
+    }
+
+    let spawned = run.world.spawn_columns(columns);
+
+    [1, 2, 4].into_iter().for_each(|kind| run.model.know(kind));
+    assert_eq!(spawned.as_ref().ok(), (expected.len() == len).then_some(&expected));
+    for (entity, values) in spawned.into_iter().flatten().zip(values) {
         assert_eq!(run.model.ids.spawn(), Some(entity));
         run.model.born(entity, &values);
     }

@@ -1,6 +1,6 @@
 //! Esker without hints: no group, no alignment, no sorting.
 //!
-//! Bulk rows use `spawn_batch`; single components are iterated as the slice of their pool, and
+//! Bulk rows use `spawn_columns`; single components are iterated as the slice of their pool, and
 //! several by a query, as a user would write it first. `random_get` holds the pool's guard for
 //! the whole loop. Rows for what Esker does not have yet (parallel iteration, schedule,
 //! snapshots) are not offered.
@@ -129,7 +129,9 @@ fn create_2((world, n): &mut (World, usize)) {
 
 #[inline(never)]
 fn create_2_batch((world, n): &mut (World, usize)) {
-    world.spawn_batch((0..*n).map(|i| (kernel::position(i), kernel::velocity(i))));
+    let positions: Vec<_> = (0..*n).map(kernel::position).collect();
+    let velocities: Vec<_> = (0..*n).map(kernel::velocity).collect();
+    _ = world.spawn_columns((positions, velocities));
 }
 
 #[inline(never)]

@@ -1,0 +1,228 @@
+//! Many entities of one kind, whose values come as columns.
+
+use std::error::Error;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::batch::sign;
+use super::bundle::repeated_component;
+use super::pools::{Pools, name_of};
+use super::{Bundle, ComponentVisitor, World};
+use crate::component::Component;
+use crate::entity::{Entity, OutOfEntities};
+
+/// Columns of values: a `Vec` of a component, or a tuple of columns.
+///
+/// Sealed: the world trusts a column to hold as many values as it says.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a set of columns",
+    label = "not a `Vec` of a component, nor a tuple of these",
+    note = "columns are `Vec<A>` or `(Vec<A>, Vec<B>, …)`, for components `A`, `B`, …"
+)]
+pub trait Columns: Sealed {
+    /// What one row of the columns is.
+    type Row: Bundle;
+
+    /// Shows the length of each column.
+    #[doc(hidden)]
+    fn lengths(&self, each: &mut dyn FnMut(&'static str, usize));
+
+    /// Moves the values into the pools.
+    #[doc(hidden)]
+    fn fill(self, pools: &mut ColumnGate<'_>);
+}
+
+/// Keeps [`Columns`] to this module.
+pub trait Sealed {}
+
+/// The gate, opened for columns. It has no public methods.
+#[derive(Debug)]
+pub struct ColumnGate<'w> {
+    pools: &'w mut Pools,
+    entities: &'w [Entity],
+    /// Whether their indices follow each other.
+    consecutive: bool,
+}
+
+impl<T: Component> Sealed for Vec<T> {}
+
+impl<T: Component> Columns for Vec<T> {
+    type Row = T;
+
+    fn lengths(&self, each: &mut dyn FnMut(&'static str, usize)) {
+        each(name_of::<T>(), self.len());
+    }
+
+    fn fill(self, gate: &mut ColumnGate<'_>) {
+        let map = gate.pools.get_or_create::<T>().cell.get_mut();
+        map.append(gate.entities, gate.consecutive, self);
+    }
+}
+
+/// `Columns` for a tuple.
+macro_rules! tuple_columns {
+    ($($name:ident $at:tt),*) => {
+        impl<$($name: Columns),*> Sealed for ($($name,)*) {}
+
+        #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
+        impl<$($name: Columns),*> Columns for ($($name,)*) {
+            type Row = ($($name::Row,)*);
+
+            fn lengths(&self, each: &mut dyn FnMut(&'static str, usize)) {
+                $(self.$at.lengths(each);)*
+            }
+
+            fn fill(self, gate: &mut ColumnGate<'_>) {
+                $(self.$at.fill(gate);)*
+            }
+        }
+    };
+}
+
+crate::tuples::all_tuples!(tuple_columns);
+
+impl World {
+    /// Brings an entity to life for each row of `columns`, and returns their ids.
+    ///
+    /// The fastest way to fill a world: values are moved column by column, and an empty pool
+    /// takes a column over as it is.
+    ///
+    /// # Errors
+    /// [`ColumnsError`] if the columns differ in length, name a component twice, or need more ids
+    /// than are left; the values are dropped and the world is as it was.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::{Component, World};
+    /// # #[derive(Component)] struct Mass(f32);
+    /// # #[derive(Component)] struct Charge(i32);
+    /// let mut world = World::new();
+    /// let ids = world.spawn_columns((vec![Mass(1.0), Mass(2.0)], vec![Charge(-1), Charge(1)]))?;
+    /// assert_eq!(world.get::<Charge>(ids[1]).unwrap().0, 1);
+    ///
+    /// let unequal = (vec![Mass(1.0)], Vec::<Charge>::new());
+    /// assert!(world.spawn_columns(unequal).is_err());
+    /// # Ok::<(), esker::world::ColumnsError>(())
+    /// ```
+    pub fn spawn_columns<C: Columns>(&mut self, columns: C) -> Result<Vec<Entity>, ColumnsError> {
+        let rows = common_length(&columns)?;
+        if let Some(component) = repeated_component::<C::Row>() {
+            return Err(ColumnsError::Repeated { component });
+        }
+        let mut signature = Signature { pools: &mut self.pools, bits: 0 };
+        C::Row::visit(&mut signature);
+        let bits = signature.bits;
+
+        self.entities.check_room(rows)?;
+        let (entities, consecutive) = self.claim_all(rows, bits);
+        // If a storage of the user's unwinds, some of the entities do not get what they sign for.
+        let unsigned = Unsigned { world: self, entities: &entities, row: PhantomData::<C::Row> };
+        let pools = &mut unsigned.world.pools;
+        columns.fill(&mut ColumnGate { pools, entities: &entities, consecutive });
+        std::mem::forget(unsigned);
+        Ok(entities)
+    }
+
+    /// Brings `rows` entities to life, for which there is room; says whether their indices follow
+    /// each other.
+    fn claim_all(&mut self, rows: usize, word: u64) -> (Vec<Entity>, bool) {
+        let mut entities = Vec::with_capacity(rows);
+        let mut consecutive = true;
+        while entities.len() < rows {
+            let is_first = entities.is_empty();
+            let row = self.entities.claim_row(rows - entities.len(), word, &mut entities);
+            consecutive = is_first && row.expect("there is room, as the caller has checked");
+        }
+        (entities, consecutive)
+    }
+}
+
+/// The length that all columns have.
+fn common_length(columns: &impl Columns) -> Result<usize, ColumnsError> {
+    let mut first = None;
+    let mut unequal = Ok(());
+    columns.lengths(&mut |component, len| {
+        let (first, expected) = *first.get_or_insert((component, len));
+        if len != expected && unequal.is_ok() {
+            let columns = [(first, expected), (component, len)];
+            unequal = Err(ColumnsError::Unequal { columns });
+        }
+    });
+    unequal.map(|()| first.map_or(0, |(_, len)| len))
+}
+
+/// Collects the signature bits of a bundle.
+struct Signature<'w> {
+    pools: &'w mut Pools,
+    bits: u64,
+}
+
+impl ComponentVisitor for Signature<'_> {
+    fn visit<T: Component>(&mut self) {
+        self.bits |= self.pools.get_or_create::<T>().tag.bit;
+    }
+}
+
+/// Entities that sign for a whole row but may not have it.
+struct Unsigned<'w, B: Bundle> {
+    world: &'w mut World,
+    entities: &'w [Entity],
+    row: PhantomData<B>,
+}
+
+impl<B: Bundle> Drop for Unsigned<'_, B> {
+    fn drop(&mut self) {
+        for &entity in self.entities {
+            sign::<B>(self.world, entity);
+        }
+    }
+}
+
+/// Columns that make no rows, or more than there are ids for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ColumnsError {
+    /// Two columns have different lengths.
+    Unequal {
+        /// The component and the length of each.
+        columns: [(&'static str, usize); 2],
+    },
+    /// Two columns are of the same component.
+    Repeated {
+        /// Name of the component type.
+        component: &'static str,
+    },
+    /// There are more rows than ids left.
+    Out(OutOfEntities),
+}
+
+impl From<OutOfEntities> for ColumnsError {
+    fn from(error: OutOfEntities) -> Self {
+        Self::Out(error)
+    }
+}
+
+impl fmt::Display for ColumnsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unequal { columns: [(a, a_len), (b, b_len)] } => write!(
+                f,
+                "the column of `{a}` has {a_len} values and that of `{b}` has {b_len}; \
+                 each entity needs one of both"
+            ),
+            Self::Repeated { component } => {
+                write!(f, "two columns are of `{component}`; an entity has at most one")
+            }
+            Self::Out(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ColumnsError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Out(error) => Some(error),
+            _ => None,
+        }
+    }
+}
