@@ -41,6 +41,7 @@ mod cell;
 pub mod component;
 pub mod entity;
 mod page;
+mod plan;
 pub mod query;
 pub mod sparse;
 pub mod storage;
@@ -50,7 +51,7 @@ pub mod world;
 pub use cell::{Access, Conflict, Read, Write};
 pub use component::Component;
 pub use entity::{Entity, NoSuchEntity};
-pub use query::{Query, With, Without};
+pub use query::{AnyOf, Has, Or, Query, With, Without};
 pub use world::{Bundle, EntityMut, EntityRef, Pool, PoolMut, Res, ResMut, World};
 
 #[cfg(feature = "derive")]
@@ -58,7 +59,10 @@ pub use esker_macros::{Bundle, Component};
 
 /// What most programs need: `use esker::prelude::*;`.
 pub mod prelude {
-    pub use crate::{Bundle, Component, Entity, Query, Res, ResMut, With, Without, World};
+    pub use crate::{
+        AnyOf, Bundle, Component, Entity, EntityRef, Has, Or, Query, Res, ResMut, With, Without,
+        World,
+    };
 }
 
 /// The program in the README, as a test.

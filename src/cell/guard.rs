@@ -35,6 +35,26 @@ impl<T> Cell<T> {
         Ok(Read { value, borrow: ReadBorrow(&self.flag) })
     }
 
+    /// A borrow that sees the structure; values may be written meanwhile.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn try_look(&self) -> Result<Look<'_, T>, Conflict> {
+        self.flag.take_look()?;
+        // SAFETY: not null; the flag keeps out who would change the structure (B1).
+        let value = unsafe { NonNull::new_unchecked(self.value.get()) };
+        Ok(Look { value, _held: LookBorrow(&self.flag) })
+    }
+
+    /// A borrow that allows to write values through pointers, and to nothing else.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn try_edit(&self) -> Result<Edit<'_, T>, Conflict> {
+        self.flag.take_edit()?;
+        // SAFETY: as in `try_look`.
+        let value = unsafe { NonNull::new_unchecked(self.value.get()) };
+        Ok(Edit { value, _held: EditBorrow(&self.flag) })
+    }
+
     #[inline]
     #[track_caller]
     pub(crate) fn try_write(&self) -> Result<Write<'_, T>, Conflict> {
@@ -70,6 +90,78 @@ impl Drop for WriteBorrow<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.release_write();
+    }
+}
+
+struct LookBorrow<'a>(&'a Flag);
+
+impl Drop for LookBorrow<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.release_look();
+    }
+}
+
+struct EditBorrow<'a>(&'a Flag);
+
+impl Drop for EditBorrow<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.release_edit();
+    }
+}
+
+/// A borrow of the structure of something, not of its values.
+pub(crate) struct Look<'a, T> {
+    value: NonNull<T>,
+    _held: LookBorrow<'a>,
+}
+
+/// The only borrow of the values of something whose structure others may look at.
+///
+/// Gives a shared reference: values are written through the pointers that it hands out.
+pub struct Edit<'a, T> {
+    value: NonNull<T>,
+    _held: EditBorrow<'a>,
+}
+
+// SAFETY: a `Look` is a `&T` and a reference to an atomic.
+unsafe impl<T: Sync> Send for Look<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Look<'_, T> {}
+// SAFETY: an `Edit` is a `&T`, a reference to an atomic, and the right to write values, which
+// belong to `T`.
+unsafe impl<T: Send + Sync> Send for Edit<'_, T> {}
+// SAFETY: as above; a shared `Edit` is a `&T`.
+unsafe impl<T: Sync> Sync for Edit<'_, T> {}
+
+impl<'a, T> Look<'a, T> {
+    /// Narrows the borrow to a part of the value.
+    #[inline]
+    pub(crate) fn part<U>(self, part: impl FnOnce(&T) -> &U) -> Look<'a, U> {
+        Look { value: NonNull::from(part(&self)), _held: self._held }
+    }
+}
+
+impl<T> Deref for Look<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: nobody has a unique borrow of the value as long as the guard lives (B1): who
+        // writes values has a shared one of the whole, too.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T> Deref for Edit<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: nobody has a unique borrow of the value as long as the guard lives (B1): who
+        // writes values has a shared one of the whole, too.
+        unsafe { self.value.as_ref() }
     }
 }
 
@@ -126,7 +218,7 @@ impl<T: ?Sized> Deref for Read<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the flag is held for reading (B1) as long as `self.borrow` lives.
+        // SAFETY: the flag is _held for reading (B1) as long as `self.borrow` lives.
         unsafe { self.value.as_ref() }
     }
 }
@@ -136,7 +228,7 @@ impl<T: ?Sized> Deref for Write<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the flag is held for writing (B1), and `self` is borrowed.
+        // SAFETY: the flag is _held for writing (B1), and `self` is borrowed.
         unsafe { self.value.as_ref() }
     }
 }
@@ -144,7 +236,7 @@ impl<T: ?Sized> Deref for Write<'_, T> {
 impl<T: ?Sized> DerefMut for Write<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the flag is held for writing (B1), and `self` is borrowed uniquely.
+        // SAFETY: the flag is _held for writing (B1), and `self` is borrowed uniquely.
         unsafe { self.value.as_mut() }
     }
 }
@@ -158,6 +250,12 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Read<'_, T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Write<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
+    }
+}
+
+impl<T> fmt::Debug for Edit<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Edit").finish_non_exhaustive()
     }
 }
 

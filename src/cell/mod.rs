@@ -5,14 +5,15 @@
 //! has to be right for this to be sound.
 //!
 //! # Invariants
-//! **B1** – at any time n readers or one writer hold guards on a cell.
+//! **B1** – at any time a cell is owned by one guard, or n guards look at its structure while
+//! either m guards read its values or one writes them.
 
 mod flag;
 mod guard;
 mod holder;
 mod thread_bound;
 
-pub(crate) use guard::Cell;
+pub(crate) use guard::{Cell, Edit, Look};
 pub(crate) use thread_bound::ThreadBound;
 
 pub use flag::{Access, Conflict};

@@ -3,42 +3,54 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::data::{QueryData, shorter};
+use super::membership::{Members, MembersFetch};
+use super::survey::{Part, Role, Survey};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::world::{BorrowConflict, World};
 
 /// A condition on the entities of a [`Query`](super::Query).
 ///
-/// Sealed: a query trusts the entities of a driver to be distinct (Q1).
+/// Filters are [`With`], [`Without`], [`Or`] and tuples of filters, which must all hold. They look
+/// at who has a component and not at its value, so they go together with a query that writes it.
+/// The methods are for the library itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a query filter",
     label = "not a filter",
-    note = "filters are `With<T>`, `Without<T>` and tuples of these, for components `T`"
+    note = "filters are `With<T>`, `Without<T>`, `Or<(…)>` and tuples of these, for components `T`",
+    note = "what is fetched, such as `&T`, belongs into the first parameter of the query"
 )]
 pub trait QueryFilter: Sealed {
     /// Guards on the pools.
+    #[doc(hidden)]
     type Fetch<'w>;
 
+    /// What the guards lend.
+    #[doc(hidden)]
+    type View<'a>: Copy + Send + Sync;
+
+    /// Whether everybody passes.
+    #[doc(hidden)]
+    const IS_OPEN: bool;
+
     /// Takes the guards.
-    ///
-    /// # Errors
-    /// [`BorrowConflict`] if one cannot be had.
+    #[doc(hidden)]
     fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict>;
 
-    /// The shortest pool that every match is in; `None` if nothing is required.
-    fn driver<'f>(fetch: &'f Self::Fetch<'_>) -> Option<&'f [Entity]>;
+    #[doc(hidden)]
+    fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a>;
 
-    /// Whether a living entity passes.
-    fn passes(fetch: &Self::Fetch<'_>, entity: Entity) -> bool;
+    /// Shows the pools to `survey`.
+    #[doc(hidden)]
+    fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>);
+
+    /// Whether a living entity with this signature passes.
+    #[doc(hidden)]
+    fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool;
 }
 
 /// Keeps [`QueryFilter`] to this module.
 pub trait Sealed {}
-
-impl<T> Sealed for With<T> {}
-
-impl<T> Sealed for Without<T> {}
 
 /// Lets entities pass that have `T`.
 pub struct With<T>(PhantomData<fn() -> T>);
@@ -47,55 +59,66 @@ pub struct With<T>(PhantomData<fn() -> T>);
 #[doc(alias = "exclude")]
 pub struct Without<T>(PhantomData<fn() -> T>);
 
-impl<T: Component> QueryFilter for With<T> {
-    type Fetch<'w> = <&'static T as QueryData>::Fetch<'w>;
+/// Lets entities pass that one of several filters lets pass.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Burning;
+/// # #[derive(Component)] struct Frozen;
+/// let mut world = World::new();
+/// world.spawn(Burning);
+/// world.spawn(Frozen);
+/// world.spawn(());
+/// assert_eq!(world.query_filtered::<Entity, Or<(With<Burning>, With<Frozen>)>>().count(), 2);
+/// ```
+pub struct Or<F>(PhantomData<fn() -> F>);
 
-    #[track_caller]
-    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-        <&T>::open(world)
-    }
+/// `QueryFilter` for a question about one component.
+macro_rules! membership_filter {
+    ($name:ident, $role:expr, $expected:literal) => {
+        impl<T> Sealed for $name<T> {}
 
-    fn driver<'f>(fetch: &'f Self::Fetch<'_>) -> Option<&'f [Entity]> {
-        <&T>::driver(fetch)
-    }
+        impl<T: Component> QueryFilter for $name<T> {
+            type Fetch<'w> = MembersFetch<'w, T>;
+            type View<'a> = Members<'a, T>;
 
-    #[inline]
-    fn passes(fetch: &Self::Fetch<'_>, entity: Entity) -> bool {
-        <&T>::matches(fetch, entity)
-    }
+            const IS_OPEN: bool = false;
+
+            #[inline]
+            #[track_caller]
+            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                MembersFetch::open(world)
+            }
+
+            #[inline]
+            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+                fetch.view()
+            }
+
+            #[inline]
+            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+                view.column($role, survey);
+            }
+
+            #[inline]
+            fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool {
+                view.has(entity, signature) == $expected
+            }
+        }
+
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(std::any::type_name::<Self>())
+            }
+        }
+    };
 }
 
-impl<T: Component> QueryFilter for Without<T> {
-    type Fetch<'w> = <&'static T as QueryData>::Fetch<'w>;
+membership_filter!(With, Role::With, true);
+membership_filter!(Without, Role::Without, false);
 
-    #[track_caller]
-    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-        <&T>::open(world)
-    }
-
-    fn driver<'f>(_: &'f Self::Fetch<'_>) -> Option<&'f [Entity]> {
-        None
-    }
-
-    #[inline]
-    fn passes(fetch: &Self::Fetch<'_>, entity: Entity) -> bool {
-        !<&T>::matches(fetch, entity)
-    }
-}
-
-impl<T> fmt::Debug for With<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(std::any::type_name::<Self>())
-    }
-}
-
-impl<T> fmt::Debug for Without<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(std::any::type_name::<Self>())
-    }
-}
-
-/// `QueryFilter` for a tuple: all of them.
+/// `QueryFilter` for a tuple, all of them, and for `Or` a tuple, one of them.
 macro_rules! tuple_filter {
     ($($name:ident $at:tt),*) => {
         impl<$($name: QueryFilter),*> Sealed for ($($name,)*) {}
@@ -103,24 +126,76 @@ macro_rules! tuple_filter {
         #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
         impl<$($name: QueryFilter),*> QueryFilter for ($($name,)*) {
             type Fetch<'w> = ($($name::Fetch<'w>,)*);
+            type View<'a> = ($($name::View<'a>,)*);
 
+            const IS_OPEN: bool = true $(&& $name::IS_OPEN)*;
+
+            #[inline]
             #[track_caller]
             fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
                 Ok(($($name::open(world)?,)*))
             }
 
-            fn driver<'f>(fetch: &'f Self::Fetch<'_>) -> Option<&'f [Entity]> {
-                let shortest = None;
-                $(let shortest = shorter(shortest, $name::driver(&fetch.$at));)*
-                shortest
+            #[inline]
+            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+                ($($name::view(&fetch.$at),)*)
             }
 
             #[inline]
-            fn passes(fetch: &Self::Fetch<'_>, entity: Entity) -> bool {
-                true $(&& $name::passes(&fetch.$at, entity))*
+            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+                $($name::columns(view.$at, survey);)*
+            }
+
+            #[inline]
+            fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool {
+                true $(&& $name::passes(view.$at, entity, signature))*
+            }
+        }
+
+        impl<$($name: QueryFilter),*> Sealed for Or<($($name,)*)> {}
+
+        #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
+        impl<$($name: QueryFilter),*> QueryFilter for Or<($($name,)*)> {
+            type Fetch<'w> = ($($name::Fetch<'w>,)*);
+            type View<'a> = ($($name::View<'a>,)*);
+
+            const IS_OPEN: bool = false;
+
+            #[inline]
+            #[track_caller]
+            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                <($($name,)*)>::open(world)
+            }
+
+            #[inline]
+            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+                <($($name,)*)>::view(fetch)
+            }
+
+            #[inline]
+            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+                survey.begin(Part::Or);
+                $(
+                    // A tuple inside is a part of its own: all of it, or none.
+                    survey.begin(Part::Option);
+                    $name::columns(view.$at, survey);
+                    survey.end();
+                )*
+                survey.end();
+            }
+
+            #[inline]
+            fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool {
+                false $(|| $name::passes(view.$at, entity, signature))*
             }
         }
     };
 }
 
 crate::tuples::all_tuples!(tuple_filter);
+
+impl<F> fmt::Debug for Or<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::any::type_name::<Self>())
+    }
+}

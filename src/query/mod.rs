@@ -1,38 +1,77 @@
 //! Queries: many components at once.
 //!
-//! A query holds a guard on each pool it asks for, walks the shortest of the required ones (the
-//! *driver*) and looks the others up.
+//! A query holds a guard on each pool it names and walks the shortest of the required ones, the
+//! *driver*. It goes from stretch to stretch in which all its pools hold the same entities in the
+//! same order, so that most of the work is a loop over slices. Where the stretches are is found
+//! on the way, or known from a *plan* that was made when the same query was walked before.
 //!
 //! # Invariants
-//! **Q1** – within one iteration each entity is fetched at most once: the entities of a pool are
-//! distinct (S2), and so are the living ones.
+//! **Q1** – within one walk each entity is fetched at most once: the entities of a pool are
+//! distinct (S2), and so are the living ones; parallel pieces part the driver.
 
-mod data;
+mod dynamic;
+mod entity_term;
+mod explain;
 mod filter;
-mod iter;
+mod lookup;
+mod many;
+mod membership;
+mod merged;
+mod mode;
+mod optional;
+#[cfg(feature = "parallel")]
+mod parallel;
+mod piece;
+mod planner;
+mod pool_term;
+mod runs;
+#[cfg(not(feature = "parallel"))]
+mod serial;
+mod survey;
+mod term;
+mod tuple;
+mod walk;
 
-pub use data::{QueryData, ReadOnlyQueryData};
-pub use filter::{QueryFilter, With, Without};
-pub use iter::{Iter, IterMut};
+pub use dynamic::{DynamicError, DynamicMatch, DynamicQuery, DynamicTerms};
+pub use explain::{Explanation, WalkKind};
+pub use filter::{Or, QueryFilter, With, Without};
+pub use lookup::{DisjointError, SingleError};
+pub use many::{Combinations, CombinationsMut, Many, ManyMut};
+pub use mode::{Mode, Reading, Writing};
+pub use optional::{AnyOf, Has};
+#[cfg(feature = "parallel")]
+pub use parallel::{ParIter, ParIterMut, ParWalk};
+pub use runs::{Runs, SliceData};
+pub use term::QueryData;
+pub use walk::{Iter, IterMut, Walk};
 
 use std::fmt;
+use std::sync::OnceLock;
 
+use crate::cell::Read;
 use crate::entity::Entity;
+use crate::plan::Plan;
 use crate::world::{BorrowConflict, World};
 
 /// Components of all entities that have them; see [`World::query`].
 ///
-/// `D` says what is fetched: [`Entity`], `&T`, `&mut T`, `Option` of these, and tuples, nested as
-/// you like. `F` says what else must hold: [`With`], [`Without`], and tuples of these.
+/// `D` says what is fetched (the terms are listed at [`QueryData`]), `F` what else must hold
+/// ([`With`], [`Without`], [`Or`], and tuples of these).
 ///
 /// While a query exists its components are borrowed, so nobody can add or remove them. A query
-/// that writes is walked by `for … in &mut query` or [`iter_mut`](Self::iter_mut); one that only
-/// reads, by `for … in &query` or [`iter`](Self::iter).
+/// that writes is walked by `for … in &mut query` or [`iter_mut`](Self::iter_mut); through a
+/// shared query, `for … in &query` and [`iter`](Self::iter) lend the same components for reading.
 #[doc(alias = "view")]
 pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
     data: D::Fetch<'w>,
     filter: F::Fetch<'w>,
     world: &'w World,
+    /// The component whose pool is to be the driver.
+    wanted: Option<u32>,
+    /// The plan, once there is one. Nothing can move while the guards are held, so it stays.
+    plan: OnceLock<Read<'w, Plan>>,
+    /// The living entities, if there is no pool to walk and somebody has asked.
+    living: OnceLock<Vec<Entity>>,
 }
 
 impl World {
@@ -59,6 +98,7 @@ impl World {
     /// let total: u32 = world.query::<&Health>().iter().map(|health| health.0).sum();
     /// assert_eq!(total, 19);
     /// ```
+    #[inline]
     #[track_caller]
     #[doc(alias = "view")]
     pub fn query<D: QueryData>(&self) -> Query<'_, D> {
@@ -69,6 +109,7 @@ impl World {
     ///
     /// # Panics
     /// As [`query`](Self::query).
+    #[inline]
     #[track_caller]
     pub fn query_filtered<D: QueryData, F: QueryFilter>(&self) -> Query<'_, D, F> {
         self.try_query().unwrap_or_else(|error| panic!("{error}"))
@@ -78,81 +119,51 @@ impl World {
     ///
     /// # Errors
     /// [`BorrowConflict`] names the component and both borrows.
+    #[inline]
     #[track_caller]
     pub fn try_query<D: QueryData, F: QueryFilter>(
         &self,
     ) -> Result<Query<'_, D, F>, BorrowConflict> {
-        Ok(Query { data: D::open(self)?, filter: F::open(self)?, world: self })
+        Ok(Query {
+            data: D::open(self)?,
+            filter: F::open(self)?,
+            world: self,
+            wanted: None,
+            plan: OnceLock::new(),
+            living: OnceLock::new(),
+        })
     }
 }
 
-impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
-    /// Walks the matches; for queries that only read.
-    pub fn iter(&self) -> Iter<'_, 'w, D, F>
-    where
-        D: ReadOnlyQueryData,
-    {
-        Iter::new(self.world, &self.data, &self.filter)
+impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
+    /// Walks the matches and lends their components for reading.
+    #[inline]
+    pub fn iter(&self) -> Iter<'_, D, F> {
+        self.walk_reading()
     }
 
     /// Walks the matches.
-    pub fn iter_mut(&mut self) -> IterMut<'_, 'w, D, F> {
-        IterMut::new(self.world, &mut self.data, &self.filter)
-    }
-
-    /// The match of `entity`, if it is one; for queries that only read.
-    pub fn get(&self, entity: Entity) -> Option<D::Item<'_>>
-    where
-        D: ReadOnlyQueryData,
-    {
-        if self.passes(entity) { D::read(&self.data, entity) } else { None }
-    }
-
-    /// The match of `entity`, if it is one.
-    pub fn get_mut(&mut self, entity: Entity) -> Option<D::Item<'_>> {
-        if self.passes(entity) { D::write(&mut self.data, entity) } else { None }
-    }
-
-    /// Whether `entity` is a match.
-    pub fn contains(&self, entity: Entity) -> bool {
-        self.passes(entity) && D::matches(&self.data, entity)
-    }
-
-    /// Number of matches.
-    ///
-    /// # Complexity
-    /// O(driver).
-    pub fn count(&self) -> usize {
-        iter::driver::<D, F>(self.world, &self.data, &self.filter)
-            .filter(|&entity| self.contains(entity))
-            .count()
-    }
-
-    /// Whether nothing matches.
-    pub fn is_empty(&self) -> bool {
-        !iter::driver::<D, F>(self.world, &self.data, &self.filter)
-            .any(|entity| self.contains(entity))
-    }
-
-    /// Whether it is alive and the filter lets it pass.
-    fn passes(&self, entity: Entity) -> bool {
-        self.world.is_alive(entity) && F::passes(&self.filter, entity)
+    #[inline]
+    pub fn iter_mut(&mut self) -> IterMut<'_, D, F> {
+        self.walk_writing()
     }
 }
 
-impl<'a, 'w, D: ReadOnlyQueryData, F: QueryFilter> IntoIterator for &'a Query<'w, D, F> {
-    type Item = D::Item<'a>;
-    type IntoIter = Iter<'a, 'w, D, F>;
+impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a Query<'_, D, F> {
+    type Item = D::ReadItem<'a>;
+    type IntoIter = Iter<'a, D, F>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl<'a, 'w, D: QueryData, F: QueryFilter> IntoIterator for &'a mut Query<'w, D, F> {
+impl<'a, D: QueryData, F: QueryFilter> IntoIterator for &'a mut Query<'_, D, F> {
     type Item = D::Item<'a>;
-    type IntoIter = IterMut<'a, 'w, D, F>;
+    type IntoIter = IterMut<'a, D, F>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.iter_mut()
     }

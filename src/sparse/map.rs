@@ -13,6 +13,15 @@ use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 /// Sealed: the two maps here are all there are, because [`SparseSet`](super::SparseSet) trusts
 /// them to give back what was put in.
 pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
+    /// What a look-up reads, apart from the map, so that it can be kept in registers.
+    type View<'a>: Copy + Send + Sync;
+
+    /// The view of the map as it is.
+    fn view(&self) -> Self::View<'_>;
+
+    /// The slot of this index, as [`get`](Self::get) gives it.
+    fn get_in(view: Self::View<'_>, index: u32) -> Slot;
+
     /// The slot of this index, vacant if it was never set.
     fn get(&self, index: u32) -> Slot;
 
@@ -183,13 +192,33 @@ impl PagedMap {
 
 impl Sealed for PagedMap {}
 
+/// What a look-up in a [`PagedMap`] reads.
+#[derive(Debug, Clone, Copy)]
+pub struct PagedView<'a> {
+    first: u32,
+    window: &'a [Slot],
+    map: &'a PagedMap,
+}
+
 impl SparseMap for PagedMap {
+    type View<'a> = PagedView<'a>;
+
+    #[inline]
+    fn view(&self) -> PagedView<'_> {
+        PagedView { first: self.first, window: &self.window, map: self }
+    }
+
+    #[inline]
+    fn get_in(view: PagedView<'_>, index: u32) -> Slot {
+        match view.window.get(index.wrapping_sub(view.first) as usize) {
+            Some(&slot) => slot,
+            None => view.map.far_slot(index),
+        }
+    }
+
     #[inline]
     fn get(&self, index: u32) -> Slot {
-        match self.window.get(self.place(index)) {
-            Some(&slot) => slot,
-            None => self.far_slot(index),
-        }
+        Self::get_in(self.view(), index)
     }
 
     #[inline]
@@ -282,6 +311,18 @@ pub struct HashedMap {
 impl Sealed for HashedMap {}
 
 impl SparseMap for HashedMap {
+    type View<'a> = &'a Self;
+
+    #[inline]
+    fn view(&self) -> &Self {
+        self
+    }
+
+    #[inline]
+    fn get_in(view: &Self, index: u32) -> Slot {
+        view.get(index)
+    }
+
     #[inline]
     fn get(&self, index: u32) -> Slot {
         self.slots.get(&index).copied().unwrap_or(Slot::VACANT)

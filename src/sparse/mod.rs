@@ -12,11 +12,13 @@
 //!   version is one that no entity has.
 //! - **S4** – the window of a [`PagedMap`] begins and ends at page borders, and no page of its own
 //!   lies in it.
+//! - **S5** – as long as the stamp of a set is the same, so is its packed array.
 
 mod map;
 mod set;
 mod slot;
 
-pub use map::{HashedMap, PagedMap, SparseMap};
+pub use map::{HashedMap, PagedMap, PagedView, SparseMap};
+pub(crate) use set::Finder;
 pub use set::{Entry, SparseSet, VacantEntry};
 pub use slot::Slot;

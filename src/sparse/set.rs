@@ -27,6 +27,8 @@ use crate::entity::Entity;
 pub struct SparseSet<M: SparseMap = PagedMap> {
     map: M,
     packed: Vec<Entity>,
+    /// Grows whenever the packed array changes.
+    stamp: u64,
 }
 
 impl SparseSet {
@@ -38,7 +40,7 @@ impl SparseSet {
 
 impl<M: SparseMap> Default for SparseSet<M> {
     fn default() -> Self {
-        Self { map: M::default(), packed: Vec::new() }
+        Self { map: M::default(), packed: Vec::new(), stamp: 0 }
     }
 }
 
@@ -58,6 +60,12 @@ impl<M: SparseMap> SparseSet<M> {
         position
     }
 
+    /// What [`position`](Self::position) reads, for many of them in a row.
+    #[inline]
+    pub(crate) fn finder(&self) -> Finder<'_, M> {
+        Finder { slots: self.map.view() }
+    }
+
     /// The entities in packed order.
     #[inline]
     #[doc(alias = "data")]
@@ -75,6 +83,14 @@ impl<M: SparseMap> SparseSet<M> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packed.is_empty()
+    }
+
+    /// A number that grows whenever an entity comes, goes, or changes its position.
+    ///
+    /// As long as it is the same, positions read from this set are still right.
+    #[inline]
+    pub fn stamp(&self) -> u64 {
+        self.stamp
     }
 
     /// Walks the entities in packed order.
@@ -109,6 +125,7 @@ impl<M: SparseMap> SparseSet<M> {
         debug_assert!(entities.iter().all(is_vacant), "S2");
         let follows = |pair: &[Entity]| pair[0].index() + 1 == pair[1].index();
         debug_assert!(!consecutive || entities.windows(2).all(follows));
+        self.stamp += 1;
         let at = self.packed.len();
         self.packed.extend_from_slice(entities);
         if consecutive {
@@ -125,7 +142,8 @@ impl<M: SparseMap> SparseSet<M> {
     pub fn entry(&mut self, entity: Entity) -> Entry<'_> {
         let slot = self.map.slot_mut(entity.index(), self.packed.len());
         if slot.is_vacant() {
-            return Entry::Vacant(VacantEntry { slot, packed: &mut self.packed, entity });
+            let (packed, stamp) = (&mut self.packed, &mut self.stamp);
+            return Entry::Vacant(VacantEntry { slot, packed, stamp, entity });
         }
         match slot.position_of(entity) {
             Some(at) => Entry::Present(at),
@@ -139,6 +157,7 @@ impl<M: SparseMap> SparseSet<M> {
     /// If `at` is out of bounds or the indices differ.
     pub fn rename(&mut self, at: usize, entity: Entity) {
         assert_eq!(self.packed[at].index(), entity.index(), "only the version may change");
+        self.stamp += 1;
         self.packed[at] = entity;
         self.map.reset(entity.index(), Slot::new(at, entity));
     }
@@ -149,6 +168,7 @@ impl<M: SparseMap> SparseSet<M> {
     pub fn remove(&mut self, entity: Entity) -> Option<usize> {
         let at = self.map.vacate(entity)?;
         debug_assert_eq!(self.packed.get(at), Some(&entity), "S1");
+        self.stamp += 1;
         let last = self.packed.pop();
         if let (Some(place), Some(moved)) = (self.packed.get_mut(at), last) {
             *place = moved;
@@ -175,6 +195,7 @@ impl<M: SparseMap> SparseSet<M> {
     #[doc(alias = "swap_elements")]
     pub fn swap(&mut self, a: usize, b: usize) {
         self.packed.swap(a, b);
+        self.stamp += 1;
         for at in [a, b] {
             let entity = self.packed[at];
             self.map.reset(entity.index(), Slot::new(at, entity));
@@ -183,6 +204,7 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// Empties the set; keeps its memory.
     pub fn clear(&mut self) {
+        self.stamp += 1;
         for entity in self.packed.drain(..) {
             self.map.vacate(entity);
         }
@@ -230,6 +252,28 @@ impl<M: SparseMap> SparseSet<M> {
     }
 }
 
+/// Finds positions in a set that does not change.
+pub(crate) struct Finder<'a, M: SparseMap> {
+    slots: M::View<'a>,
+}
+
+impl<M: SparseMap> Clone for Finder<'_, M> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: SparseMap> Copy for Finder<'_, M> {}
+
+impl<M: SparseMap> Finder<'_, M> {
+    /// As [`SparseSet::position`].
+    #[inline]
+    pub(crate) fn position(self, entity: Entity) -> Option<usize> {
+        M::get_in(self.slots, entity.index()).position_of(entity)
+    }
+}
+
 /// What [`SparseSet::entry`] found.
 #[derive(Debug)]
 pub enum Entry<'a> {
@@ -246,6 +290,7 @@ pub enum Entry<'a> {
 pub struct VacantEntry<'a> {
     slot: &'a mut Slot,
     packed: &'a mut Vec<Entity>,
+    stamp: &'a mut u64,
     entity: Entity,
 }
 
@@ -256,6 +301,7 @@ impl VacantEntry<'_> {
         let at = self.packed.len();
         // Before the slot is taken: it may unwind for want of memory.
         self.packed.push(self.entity);
+        *self.stamp += 1;
         *self.slot = Slot::new(at, self.entity);
     }
 }

@@ -18,6 +18,9 @@ pub trait AnyMap {
     /// The value of `entity`, to be asked for its type.
     fn value(&self, entity: Entity) -> Option<&dyn Any>;
 
+    /// The value of `entity`, to be changed.
+    fn value_mut(&mut self, entity: Entity) -> Option<&mut dyn Any>;
+
     /// Removes and drops the value of `entity`; `false` if it has none.
     fn discard(&mut self, entity: Entity) -> bool;
 
@@ -73,6 +76,10 @@ impl<T: 'static, S: Storage<T>> AnyMap for EntityMap<T, S> {
 
     fn value(&self, entity: Entity) -> Option<&dyn Any> {
         self.get(entity).map(|value| value as &dyn Any)
+    }
+
+    fn value_mut(&mut self, entity: Entity) -> Option<&mut dyn Any> {
+        self.get_mut(entity).map(|value| value as &mut dyn Any)
     }
 
     fn discard(&mut self, entity: Entity) -> bool {

@@ -33,6 +33,15 @@ pub struct EntityMut<'w> {
     entity: Entity,
 }
 
+impl<'w> EntityRef<'w> {
+    /// An entity that is alive.
+    #[inline]
+    pub(crate) fn new(world: &'w World, entity: Entity) -> Self {
+        debug_assert!(world.is_alive(entity));
+        Self { world, entity }
+    }
+}
+
 impl World {
     /// A living entity, for reading.
     ///

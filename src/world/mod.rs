@@ -38,7 +38,12 @@ pub use resource::{Res, ResMut, ResourceError};
 pub use spawn_batch::SpawnBatch;
 pub use verify::Violation;
 
-use crate::entity::Entities;
+use std::sync::atomic::Ordering;
+
+use crate::component::Component;
+use crate::entity::{Entities, Entity};
+use crate::plan::Plans;
+use pool_box::PoolBox;
 use pools::Pools;
 use resource::Resources;
 
@@ -73,12 +78,37 @@ pub struct World {
     // still use what a resource keeps alive.
     pools: Pools,
     resources: Resources,
+    plans: Plans,
 }
 
 impl World {
     /// An empty world.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The plans of its queries.
+    #[inline]
+    pub(crate) fn plans(&self) -> &Plans {
+        &self.plans
+    }
+
+    /// The pool of `T`, if the world knows it.
+    #[inline]
+    pub(crate) fn pool_box<T: Component>(&self) -> Option<&PoolBox<T>> {
+        self.pools.get::<T>()
+    }
+
+    /// The signature of a living entity.
+    #[inline]
+    pub(crate) fn living_signature(&self, entity: Entity) -> Option<u64> {
+        self.entities.word(entity).map(|word| word.load(Ordering::Relaxed))
+    }
+
+    /// The signature of an entity; nothing is set in that of a dead one.
+    #[inline]
+    pub(crate) fn signature(&self, entity: Entity) -> u64 {
+        self.living_signature(entity).unwrap_or(0)
     }
 
     /// An empty world with a range or a limit of ids.

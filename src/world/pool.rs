@@ -6,11 +6,11 @@ use std::fmt;
 use super::gate;
 use super::pool_box::Map;
 use super::pools::{Tag, name_of};
-use super::{BorrowConflict, World};
+use super::{BorrowConflict, ComponentId, World};
 use crate::cell::{Read, Write};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, NoSuchEntity};
-use crate::storage;
+use crate::storage::{self, AnyMap};
 
 /// All values of a component, for reading.
 ///
@@ -108,14 +108,29 @@ impl World {
         Ok(Some(pool.cell.try_read().map_err(BorrowConflict::of::<T>)?))
     }
 
-    /// A guard on the map of `T`, for changing values; `None` if the world does not know `T`.
-    #[inline]
+    /// A guard on the map of a component, for reading; `None` if the id is not of this world.
     #[track_caller]
-    pub(crate) fn try_write_map<T: Component>(
+    pub(crate) fn try_read_any(
         &self,
-    ) -> Result<Option<Write<'_, Map<T>>>, BorrowConflict> {
-        let Some(pool) = self.pools.get::<T>() else { return Ok(None) };
-        Ok(Some(pool.cell.try_write().map_err(BorrowConflict::of::<T>)?))
+        id: ComponentId,
+    ) -> Option<Result<Read<'_, dyn AnyMap>, BorrowConflict>> {
+        let pool = self.pools.find_by_id(id)?;
+        Some(pool.read().map_err(|conflict| BorrowConflict { name: pool.name(), conflict }))
+    }
+
+    /// A guard on the map of a component, for writing; `None` if the id is not of this world.
+    #[track_caller]
+    pub(crate) fn try_write_any(
+        &self,
+        id: ComponentId,
+    ) -> Option<Result<Write<'_, dyn AnyMap>, BorrowConflict>> {
+        let pool = self.pools.find_by_id(id)?;
+        Some(pool.write().map_err(|conflict| BorrowConflict { name: pool.name(), conflict }))
+    }
+
+    /// Ids and names of the components that the world knows.
+    pub(crate) fn known_components(&self) -> impl Iterator<Item = (ComponentId, &'static str)> {
+        self.pools.iter().map(|pool| (pool.tag().id, pool.name()))
     }
 
     /// Removes the component from all entities that have it.

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::mem;
 
 use super::pools::{Tag, name_of};
-use crate::cell::{Cell, Conflict, Read};
+use crate::cell::{Cell, Conflict, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::storage::{AnyMap, EntityMap};
@@ -46,6 +46,9 @@ pub(crate) trait AnyPool: Send + Sync {
     /// A reading guard on the map.
     fn read(&self) -> Result<Read<'_, dyn AnyMap>, Conflict>;
 
+    /// The writing guard on the map.
+    fn write(&self) -> Result<Write<'_, dyn AnyMap>, Conflict>;
+
     fn map_mut(&mut self) -> &mut dyn AnyMap;
 
     /// Takes the value of `entity` out, if there is one, without running its drop.
@@ -83,6 +86,12 @@ impl<T: Component> AnyPool for PoolBox<T> {
     fn read(&self) -> Result<Read<'_, dyn AnyMap>, Conflict> {
         let guard = self.cell.try_read()?;
         Ok(guard.filter_map(|map| Some(map as &dyn AnyMap)).expect("always some"))
+    }
+
+    #[track_caller]
+    fn write(&self) -> Result<Write<'_, dyn AnyMap>, Conflict> {
+        let guard = self.cell.try_write()?;
+        Ok(guard.filter_map(|map| Some(map as &mut dyn AnyMap)).expect("always some"))
     }
 
     fn map_mut(&mut self) -> &mut dyn AnyMap {

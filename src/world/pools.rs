@@ -165,6 +165,11 @@ impl Pools {
         unsafe { self.list[id].as_ref() }
     }
 
+    /// The pool of a component id, which may be that of another world.
+    pub(crate) fn find_by_id(&self, id: ComponentId) -> Option<&dyn AnyPool> {
+        (id.index() < self.len()).then(|| self.at(id.index()))
+    }
+
     #[inline]
     pub(crate) fn at_mut(&mut self, id: usize) -> &mut dyn AnyPool {
         // SAFETY: owned by `list`, and borrowed as `self` is (C3).

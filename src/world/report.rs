@@ -14,6 +14,8 @@ pub struct MemoryReport {
     pub entities: usize,
     /// The pools, in the order in which the world came to know the components.
     pub pools: Vec<PoolMemory>,
+    /// Plans of queries.
+    pub plans: usize,
     /// Number of resources.
     pub resources: usize,
 }
@@ -32,7 +34,9 @@ pub struct PoolMemory {
 impl MemoryReport {
     /// All of it, in bytes.
     pub fn total(&self) -> usize {
-        self.entities + self.pools.iter().map(|pool| pool.memory.total()).sum::<usize>()
+        self.entities
+            + self.plans
+            + self.pools.iter().map(|pool| pool.memory.total()).sum::<usize>()
     }
 }
 
@@ -44,6 +48,7 @@ impl fmt::Display for MemoryReport {
             writeln!(f, "{values:>12} {entities:>12} {:>10}  {}", pool.len, pool.name)?;
         }
         writeln!(f, "{:>12} {:>12} {:>10}  (ids and signatures)", "", self.entities, "")?;
+        writeln!(f, "{:>12} {:>12} {:>10}  (plans of queries)", "", self.plans, "")?;
         write!(f, "{} bytes in all, and {} resources", self.total(), self.resources)
     }
 }
@@ -77,17 +82,20 @@ impl World {
         MemoryReport {
             entities: self.entities.heap_bytes(),
             pools: pools.collect(),
+            plans: self.plans.heap_bytes(),
             resources: self.resources.len(),
         }
     }
 
     /// Gives back memory that serves nothing: after a peak, after a level.
     ///
-    /// Slots of dead ids stay, because their versions must be remembered.
+    /// Slots of dead ids stay, because their versions must be remembered. Plans of queries go, and
+    /// are made again when needed.
     #[doc(alias = "compact")]
     pub fn shrink_to_fit(&mut self) {
         for id in 0..self.pools.len() {
             self.pools.at_mut(id).map_mut().shrink_to_fit();
         }
+        self.plans.clear();
     }
 }

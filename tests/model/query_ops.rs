@@ -1,6 +1,6 @@
 //! Queries against brute force over the model.
 
-use esker::query::{QueryData, QueryFilter, ReadOnlyQueryData};
+use esker::query::{QueryData, QueryFilter};
 use esker::{Entity, Query, With, Without};
 
 use crate::kinds::{Aligned, Ghost, Kind, Owned, Plain, Rare, Stable, Tag, Wide};
@@ -33,9 +33,9 @@ impl Want {
 }
 
 /// Compares a query that only reads with what is wanted.
-fn compare<D, F>(run: &mut Run, want: Want, row: impl Fn(D::Item<'_>) -> Row)
+fn compare<D, F>(run: &mut Run, want: Want, row: impl Fn(D::ReadItem<'_>) -> Row)
 where
-    D: ReadOnlyQueryData,
+    D: QueryData,
     F: QueryFilter,
 {
     let entity = run.any_id();

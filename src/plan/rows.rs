@@ -1,0 +1,166 @@
+//! The plan itself: runs, or a list of places.
+
+/// How the matches of a plan are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A row for each run: number of its first match, position in the driver, and one place for
+    /// each column.
+    Runs,
+    /// A row for each match: position in the driver, and one place for each column.
+    List,
+}
+
+/// Runs shorter than this on average are not worth being runs.
+///
+/// Measured: a run costs about as much to enter as four steps of a list.
+pub(crate) const SHORT_RUN: usize = 4;
+
+/// Where the matches of a query lie.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    kind: Kind,
+    /// Numbers in a row.
+    width: usize,
+    rows: Vec<u32>,
+    matches: usize,
+}
+
+impl Plan {
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Number of matches.
+    #[inline]
+    pub(crate) fn matches(&self) -> usize {
+        self.matches
+    }
+
+    /// Number of rows.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len() / self.width
+    }
+
+    /// A run without the number of its first match: position in the driver, then places.
+    #[inline]
+    pub(crate) fn run(&self, at: usize) -> &[u32] {
+        debug_assert_eq!(self.kind, Kind::Runs);
+        &self.rows[at * self.width..][1..self.width]
+    }
+
+    /// The rows of a list: position in the driver, then places, match after match.
+    #[inline]
+    pub(crate) fn list(&self) -> &[u32] {
+        debug_assert_eq!(self.kind, Kind::List);
+        &self.rows
+    }
+
+    /// Number of the first match of a run; behind the last run, of all matches.
+    #[inline]
+    pub(crate) fn first_match(&self, run: usize) -> usize {
+        self.rows.get(run * self.width).map_or(self.matches, |&first| first as usize)
+    }
+
+    /// The run that a match is in.
+    #[cfg(any(test, feature = "parallel"))]
+    pub(crate) fn run_of(&self, at: usize) -> usize {
+        debug_assert_eq!(self.kind, Kind::Runs);
+        let (mut low, mut high) = (0, self.len());
+        while low + 1 < high {
+            let middle = low + (high - low) / 2;
+            if self.first_match(middle) <= at {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.rows.capacity() * size_of::<u32>()
+    }
+}
+
+/// Writes runs down as they are found.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    plan: Plan,
+}
+
+impl Recorder {
+    /// For a query with this many columns.
+    pub(crate) fn new(columns: usize) -> Self {
+        Self { plan: Plan { kind: Kind::Runs, width: columns + 2, rows: Vec::new(), matches: 0 } }
+    }
+
+    /// Writes down a run; `save` appends its places.
+    pub(crate) fn run(&mut self, driver_at: usize, len: usize, save: impl FnOnce(&mut Vec<u32>)) {
+        let rows = &mut self.plan.rows;
+        rows.extend([self.plan.matches as u32, driver_at as u32]);
+        save(rows);
+        debug_assert!(rows.len().is_multiple_of(self.plan.width));
+        self.plan.matches += len;
+    }
+
+    /// The plan: the runs if they are long, or the list that `expand` makes of them.
+    ///
+    /// `expand` is given the row of a run, the number of a match in it and the place to append
+    /// that match's position in the driver and its places to.
+    pub(crate) fn finish(mut self, expand: impl Fn(&[u32], usize, &mut Vec<u32>)) -> Plan {
+        let plan = &mut self.plan;
+        if plan.matches >= SHORT_RUN * plan.len() {
+            plan.rows.shrink_to_fit();
+            return self.plan;
+        }
+        let width = plan.width - 1;
+        let mut rows = Vec::with_capacity(plan.matches * width);
+        for run in 0..plan.len() {
+            for nth in 0..plan.first_match(run + 1) - plan.first_match(run) {
+                expand(plan.run(run), nth, &mut rows);
+            }
+        }
+        debug_assert_eq!(rows.len(), plan.matches * width);
+        Plan { kind: Kind::List, width, rows, matches: plan.matches }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs of these lengths, all in one column.
+    fn plan(lengths: &[usize]) -> Plan {
+        let mut recorder = Recorder::new(1);
+        let mut at = 0;
+        for &len in lengths {
+            recorder.run(at, len, |places| places.push(at as u32 + 100));
+            at += len;
+        }
+        recorder.finish(|row, nth, rows| rows.extend([row[0] + nth as u32, row[1] + nth as u32]))
+    }
+
+    #[test]
+    fn long_runs_stay_runs_and_a_match_is_found_in_its_run() {
+        let plan = plan(&[10, 1, 9]);
+
+        assert_eq!((plan.kind(), plan.len(), plan.matches()), (Kind::Runs, 3, 20));
+        assert_eq!([0, 9, 10, 11, 19].map(|at| plan.run_of(at)), [0, 0, 1, 2, 2]);
+        assert_eq!([0, 1, 2, 3].map(|run| plan.first_match(run)), [0, 10, 11, 20]);
+        assert_eq!(plan.run(2), [11, 111]);
+    }
+
+    #[test]
+    fn short_runs_become_a_list() {
+        let plan = plan(&[1, 2, 1]);
+
+        assert_eq!((plan.kind(), plan.len(), plan.matches()), (Kind::List, 4, 4));
+        assert_eq!(plan.list(), [0, 100, 1, 101, 2, 102, 3, 103]);
+    }
+
+    #[test]
+    fn no_match_is_a_plan_too() {
+        assert_eq!((plan(&[]).kind(), plan(&[]).matches()), (Kind::Runs, 0));
+    }
+}

@@ -1,0 +1,100 @@
+//! The terms `Entity` and `EntityRef`: the entity itself.
+
+#![allow(unsafe_code, reason = "reads the entities of a stretch through a pointer")]
+
+use super::survey::Survey;
+use super::term::{QueryData, Row, Sealed};
+use crate::entity::Entity;
+use crate::world::{BorrowConflict, EntityRef, World};
+
+/// `QueryData` for terms that have no pool.
+macro_rules! entity_term {
+    (
+        $term:ty, $item:ty, $fetch:ty, $view:ty, $world:ident => $opened:expr,
+        $the_view:ident, $entity:ident => $made:expr
+    ) => {
+        impl Sealed for $term {}
+
+        // SAFETY: an entity is copied, not lent; every entity matches, wherever it lies.
+        #[allow(unused_variables, clippy::unused_unit, reason = "not every term needs its view")]
+        unsafe impl QueryData for $term {
+            type Item<'a> = $item;
+            type ReadItem<'a> = $item;
+            type Fetch<'w> = $fetch;
+            type View<'a> = $view;
+            type Place = ();
+            type Cursor<'a> = ($view, *const Entity);
+
+            const COLUMNS: usize = 0;
+            const NICHE: bool = false;
+
+            #[inline]
+            fn open($world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                Ok($opened)
+            }
+
+            #[inline]
+            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+                *fetch
+            }
+
+            #[inline]
+            fn columns<'a>(_: Self::View<'a>, _: &mut Survey<'a>) {}
+
+            #[inline]
+            fn place(_: Self::View<'_>, _: Row) -> Option<()> {
+                Some(())
+            }
+
+            #[inline]
+            fn is_same((): (), (): ()) -> bool {
+                true
+            }
+
+            #[inline]
+            fn step((): (), _: usize) {}
+
+            #[inline]
+            fn extend(_: Self::View<'_>, (): (), entities: &[Entity]) -> usize {
+                entities.len()
+            }
+
+            #[inline]
+            fn save((): (), _: &mut Vec<u32>) {}
+
+            #[inline]
+            fn load(_: &[u32]) {}
+
+            #[inline]
+            unsafe fn cursor<'a>(
+                view: Self::View<'a>,
+                (): (),
+                entities: *const Entity,
+            ) -> Self::Cursor<'a> {
+                (view, entities)
+            }
+
+            #[inline]
+            unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
+                // SAFETY: promised by the caller.
+                unsafe { Self::read(cursor, nth) }
+            }
+
+            #[inline]
+            unsafe fn read<'a>(
+                ($the_view, entities): Self::Cursor<'a>,
+                nth: usize,
+            ) -> Self::ReadItem<'a> {
+                // SAFETY: the entities of the stretch are readable, as the caller promises.
+                let $entity = unsafe { *entities.add(nth) };
+                $made
+            }
+        }
+    };
+}
+
+entity_term!(Entity, Entity, (), (), world => (), view, entity => entity);
+entity_term!(
+    EntityRef<'_>, EntityRef<'a>, &'w World, &'a World, world => world,
+    view, entity => EntityRef::new(view, entity)
+);

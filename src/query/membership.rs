@@ -1,0 +1,97 @@
+//! Who has a component, whatever its value: what filters ask.
+
+use std::fmt;
+
+use super::survey::{Role, Survey};
+use crate::cell::Look;
+use crate::component::Component;
+use crate::entity::Entity;
+use crate::sparse::SparseSet;
+use crate::storage::Storage;
+use crate::world::{BorrowConflict, World};
+
+type Set<T> = SparseSet<<<T as Component>::Storage as Storage<T>>::Map>;
+
+/// A guard on the members of a pool; nothing for a pool that does not exist.
+pub struct MembersFetch<'w, T: Component> {
+    pool: Option<Pool<'w, T>>,
+}
+
+struct Pool<'w, T: Component> {
+    set: Look<'w, Set<T>>,
+    id: u32,
+    bit: u64,
+    /// Whether no other pool has the same bit.
+    is_exact: bool,
+}
+
+/// What such a guard lends.
+pub struct Members<'a, T: Component> {
+    set: Option<&'a Set<T>>,
+    id: u32,
+    bit: u64,
+    is_exact: bool,
+}
+
+impl<T: Component> Clone for Members<'_, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Component> Copy for Members<'_, T> {}
+
+impl<'w, T: Component> MembersFetch<'w, T> {
+    #[inline]
+    #[track_caller]
+    pub(super) fn open(world: &'w World) -> Result<Self, BorrowConflict> {
+        let Some(pool) = world.pool_box::<T>() else { return Ok(Self { pool: None }) };
+        let look = pool.cell.try_look().map_err(BorrowConflict::of::<T>)?;
+        let (id, bit) = (pool.tag.id.index() as u32, pool.tag.bit);
+        let is_exact = pool.tag.keep != u64::MAX;
+        Ok(Self { pool: Some(Pool { set: look.part(|map| map.set()), id, bit, is_exact }) })
+    }
+
+    #[inline]
+    pub(super) fn view(&self) -> Members<'_, T> {
+        match &self.pool {
+            Some(Pool { set, id, bit, is_exact }) => {
+                Members { set: Some(set), id: *id, bit: *bit, is_exact: *is_exact }
+            }
+            None => Members { set: None, id: Survey::UNKNOWN, bit: 0, is_exact: true },
+        }
+    }
+}
+
+impl<'a, T: Component> Members<'a, T> {
+    #[inline]
+    pub(super) fn contains(self, entity: Entity) -> bool {
+        self.set.is_some_and(|set| set.contains(entity))
+    }
+
+    /// Whether a living entity with this signature is in: by the signature, and where that says
+    /// "maybe", by asking.
+    #[inline]
+    pub(super) fn has(self, entity: Entity, signature: u64) -> bool {
+        signature & self.bit != 0 && (self.is_exact || self.contains(entity))
+    }
+
+    #[inline]
+    pub(super) fn column(self, role: Role, survey: &mut Survey<'a>) {
+        let (stamp, entities) = self.set.map_or((0, &[][..]), |set| (set.stamp(), set.as_slice()));
+        survey.column(role, self.id, stamp, entities, std::any::type_name::<T>());
+    }
+}
+
+impl<T: Component> fmt::Debug for MembersFetch<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MembersFetch").finish_non_exhaustive()
+    }
+}
+
+impl<T: Component> fmt::Debug for Members<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Members").field("id", &self.id).finish_non_exhaustive()
+    }
+}

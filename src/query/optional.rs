@@ -1,0 +1,339 @@
+//! The terms `Option<D>`, `AnyOf<…>` and `Has<T>`: what an entity may have.
+
+#![allow(unsafe_code, reason = "passes on what its terms lend")]
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::membership::{Members, MembersFetch};
+use super::survey::{Part, Role, Survey};
+use super::term::{NONE, QueryData, Row, Sealed};
+use crate::component::Component;
+use crate::entity::Entity;
+use crate::world::{BorrowConflict, World};
+
+impl<D: QueryData> Sealed for Option<D> {}
+
+// SAFETY: as its term; what is missing is not lent, and a stretch in which it is missing ends
+// where it is there again.
+unsafe impl<D: QueryData> QueryData for Option<D> {
+    type Item<'a> = Option<D::Item<'a>>;
+    type ReadItem<'a> = Option<D::ReadItem<'a>>;
+    type Fetch<'w> = D::Fetch<'w>;
+    type View<'a> = D::View<'a>;
+    type Place = Option<D::Place>;
+    type Cursor<'a> = Option<D::Cursor<'a>>;
+
+    // Whether it is there is said by the first number, or by one more if that may be `NONE`.
+    const COLUMNS: usize = D::COLUMNS + if D::NICHE { 0 } else { 1 };
+    const NICHE: bool = false;
+
+    #[inline]
+    #[track_caller]
+    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+        D::open(world)
+    }
+
+    #[inline]
+    fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+        D::view(fetch)
+    }
+
+    #[inline]
+    fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+        survey.begin(Part::Option);
+        D::columns(view, survey);
+        survey.end();
+    }
+
+    #[inline]
+    fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
+        Some(D::place(view, row))
+    }
+
+    #[inline]
+    fn is_same(a: Self::Place, b: Self::Place) -> bool {
+        match (a, b) {
+            (Some(a), Some(b)) => D::is_same(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        }
+    }
+
+    #[inline]
+    fn step(place: Self::Place, by: usize) -> Self::Place {
+        place.map(|place| D::step(place, by))
+    }
+
+    #[inline]
+    fn extend(view: Self::View<'_>, place: Self::Place, entities: &[Entity]) -> usize {
+        match place {
+            Some(place) => D::extend(view, place, entities),
+            None => {
+                let lacks = |entity: &&Entity| D::place(view, Row::alone(**entity)).is_none();
+                entities.iter().take_while(lacks).count()
+            }
+        }
+    }
+
+    #[inline]
+    fn save(place: Self::Place, numbers: &mut Vec<u32>) {
+        match place {
+            Some(place) => {
+                if !D::NICHE {
+                    numbers.push(0);
+                }
+                D::save(place, numbers);
+            }
+            None => numbers.extend(std::iter::repeat_n(NONE, Self::COLUMNS)),
+        }
+    }
+
+    #[inline]
+    fn load(numbers: &[u32]) -> Self::Place {
+        let is_there = numbers[0] != NONE;
+        is_there.then(|| D::load(if D::NICHE { numbers } else { &numbers[1..] }))
+    }
+
+    #[inline]
+    unsafe fn cursor<'a>(
+        view: Self::View<'a>,
+        place: Self::Place,
+        entities: *const Entity,
+    ) -> Self::Cursor<'a> {
+        // SAFETY: promised by the caller.
+        place.map(|place| unsafe { D::cursor(view, place, entities) })
+    }
+
+    #[inline]
+    unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
+        // SAFETY: promised by the caller.
+        cursor.map(|cursor| unsafe { D::item(cursor, nth) })
+    }
+
+    #[inline]
+    unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
+        // SAFETY: promised by the caller.
+        cursor.map(|cursor| unsafe { D::read(cursor, nth) })
+    }
+}
+
+/// Gives an `Option` for each of several terms, and matches who has at least one of them.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// # #[derive(Component)] struct Shield(u32);
+/// let mut world = World::new();
+/// world.spawn(Health(3));
+/// world.spawn((Health(4), Shield(1)));
+/// world.spawn(());
+///
+/// let query = world.query::<AnyOf<(&Health, &Shield)>>();
+/// let strength = query.iter().map(|(health, shield)| {
+///     health.map_or(0, |h| h.0) + shield.map_or(0, |s| 10 * s.0)
+/// });
+/// assert_eq!(strength.collect::<Vec<_>>(), [3, 14]);
+/// ```
+pub struct AnyOf<D>(PhantomData<fn() -> D>);
+
+impl<D> fmt::Debug for AnyOf<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::any::type_name::<Self>())
+    }
+}
+
+/// `QueryData` for `AnyOf` a tuple.
+macro_rules! any_of {
+    () => {};
+    ($($name:ident $at:tt),*) => {
+        impl<$($name: QueryData),*> Sealed for AnyOf<($($name,)*)> {}
+
+        // SAFETY: as the tuple of its optional terms, of which some are left out.
+        unsafe impl<$($name: QueryData),*> QueryData for AnyOf<($($name,)*)> {
+            type Item<'a> = ($(Option<$name::Item<'a>>,)*);
+            type ReadItem<'a> = ($(Option<$name::ReadItem<'a>>,)*);
+            type Fetch<'w> = ($($name::Fetch<'w>,)*);
+            type View<'a> = ($($name::View<'a>,)*);
+            type Place = ($(Option<$name::Place>,)*);
+            type Cursor<'a> = ($(Option<$name::Cursor<'a>>,)*);
+
+            const COLUMNS: usize = <($(Option<$name>,)*)>::COLUMNS;
+            const NICHE: bool = false;
+
+            #[inline]
+            #[track_caller]
+            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                <($(Option<$name>,)*)>::open(world)
+            }
+
+            #[inline]
+            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+                <($(Option<$name>,)*)>::view(fetch)
+            }
+
+            #[inline]
+            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+                survey.begin(Part::AnyOf);
+                <($(Option<$name>,)*)>::columns(view, survey);
+                survey.end();
+            }
+
+            #[inline]
+            fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
+                let place = ($($name::place(view.$at, row),)*);
+                (false $(|| place.$at.is_some())*).then_some(place)
+            }
+
+            #[inline]
+            fn is_same(a: Self::Place, b: Self::Place) -> bool {
+                <($(Option<$name>,)*)>::is_same(a, b)
+            }
+
+            #[inline]
+            fn step(place: Self::Place, by: usize) -> Self::Place {
+                <($(Option<$name>,)*)>::step(place, by)
+            }
+
+            #[inline]
+            fn extend(view: Self::View<'_>, place: Self::Place, entities: &[Entity]) -> usize {
+                <($(Option<$name>,)*)>::extend(view, place, entities)
+            }
+
+            #[inline]
+            fn save(place: Self::Place, numbers: &mut Vec<u32>) {
+                <($(Option<$name>,)*)>::save(place, numbers);
+            }
+
+            #[inline]
+            fn load(numbers: &[u32]) -> Self::Place {
+                <($(Option<$name>,)*)>::load(numbers)
+            }
+
+            #[inline]
+            unsafe fn cursor<'a>(
+                view: Self::View<'a>,
+                place: Self::Place,
+                entities: *const Entity,
+            ) -> Self::Cursor<'a> {
+                // SAFETY: promised by the caller.
+                unsafe { <($(Option<$name>,)*)>::cursor(view, place, entities) }
+            }
+
+            #[inline]
+            unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
+                // SAFETY: promised by the caller.
+                unsafe { <($(Option<$name>,)*)>::item(cursor, nth) }
+            }
+
+            #[inline]
+            unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
+                // SAFETY: promised by the caller.
+                unsafe { <($(Option<$name>,)*)>::read(cursor, nth) }
+            }
+        }
+    };
+}
+
+crate::tuples::all_tuples!(any_of);
+
+/// Says whether an entity has `T`, without borrowing its value: another query may write it.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// # #[derive(Component)] struct Poisoned;
+/// let mut world = World::new();
+/// world.spawn((Health(9), Poisoned));
+/// world.spawn(Health(5));
+///
+/// for (health, poisoned) in &mut world.query::<(&mut Health, Has<Poisoned>)>() {
+///     if poisoned {
+///         health.0 -= 1;
+///     }
+/// }
+/// ```
+pub struct Has<T>(PhantomData<fn() -> T>);
+
+impl<T> fmt::Debug for Has<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::any::type_name::<Self>())
+    }
+}
+
+impl<T> Sealed for Has<T> {}
+
+// SAFETY: nothing is lent; a stretch ends where the answer changes.
+unsafe impl<T: Component> QueryData for Has<T> {
+    type Item<'a> = bool;
+    type ReadItem<'a> = bool;
+    type Fetch<'w> = MembersFetch<'w, T>;
+    type View<'a> = Members<'a, T>;
+    type Place = bool;
+    type Cursor<'a> = bool;
+
+    const COLUMNS: usize = 1;
+    const NICHE: bool = true;
+
+    #[inline]
+    #[track_caller]
+    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+        MembersFetch::open(world)
+    }
+
+    #[inline]
+    fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+        fetch.view()
+    }
+
+    #[inline]
+    fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+        view.column(Role::Asked, survey);
+    }
+
+    #[inline]
+    fn place(view: Self::View<'_>, row: Row) -> Option<bool> {
+        Some(view.contains(row.entity))
+    }
+
+    #[inline]
+    fn is_same(a: bool, b: bool) -> bool {
+        a == b
+    }
+
+    #[inline]
+    fn step(place: bool, _: usize) -> bool {
+        place
+    }
+
+    #[inline]
+    fn extend(view: Self::View<'_>, place: bool, entities: &[Entity]) -> usize {
+        entities.iter().take_while(|entity| view.contains(**entity) == place).count()
+    }
+
+    #[inline]
+    fn save(place: bool, numbers: &mut Vec<u32>) {
+        numbers.push(place.into());
+    }
+
+    #[inline]
+    fn load(numbers: &[u32]) -> bool {
+        numbers[0] != 0
+    }
+
+    #[inline]
+    unsafe fn cursor<'a>(_: Self::View<'a>, place: bool, _: *const Entity) -> Self::Cursor<'a> {
+        place
+    }
+
+    #[inline]
+    unsafe fn item<'a>(cursor: Self::Cursor<'a>, _: usize) -> Self::Item<'a> {
+        cursor
+    }
+
+    #[inline]
+    unsafe fn read<'a>(cursor: Self::Cursor<'a>, _: usize) -> Self::ReadItem<'a> {
+        cursor
+    }
+}

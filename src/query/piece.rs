@@ -1,0 +1,334 @@
+//! A part of the matches, and the way through it: by a plan, or directly.
+//!
+//! A walk goes from *stretch* to stretch: a run of a plan, or one that the direct path has just
+//! found. Inside a stretch the parts of the entities lie side by side in every pool.
+
+#![allow(unsafe_code, reason = "makes cursors from places")]
+
+use std::fmt;
+use std::ops::Range;
+
+use super::filter::QueryFilter;
+use super::mode::Mode;
+use super::term::{QueryData, Row};
+use crate::entity::Entity;
+use crate::plan::{Kind, Plan};
+use crate::world::World;
+
+/// What a walk reads.
+pub(super) struct Views<'a, D: QueryData, F: QueryFilter> {
+    pub(super) data: D::View<'a>,
+    pub(super) filter: F::View<'a>,
+    /// The driver: among these are all matches.
+    pub(super) entities: &'a [Entity],
+    pub(super) world: &'a World,
+}
+
+/// Entities that follow each other in every pool.
+pub(super) struct Stretch<D: QueryData> {
+    /// Position of the first one in the driver.
+    pub(super) driver_at: usize,
+    pub(super) len: usize,
+    /// Where the parts of the first one lie.
+    pub(super) place: D::Place,
+}
+
+/// Some of the matches: those from `at` to `end`.
+pub(super) struct Piece<'a, D: QueryData, F: QueryFilter> {
+    pub(super) views: Views<'a, D, F>,
+    pub(super) way: Way<'a>,
+    /// Number of a match if there is a plan, position in the driver if not.
+    pub(super) at: usize,
+    pub(super) end: usize,
+}
+
+/// How a piece is walked.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way<'a> {
+    /// By runs; the number is that of the next one.
+    Runs(&'a Plan, usize),
+    /// By the rows of a list of places.
+    List(&'a [u32]),
+    /// By looking entity after entity up.
+    Direct(Guess),
+}
+
+/// Whether it is worth trying to find more than one entity at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Guess {
+    /// Entities to go before the next try.
+    wait: u32,
+    /// Tries in a row that found next to nothing.
+    misses: u32,
+    /// Entities to look ahead.
+    reach: usize,
+    /// Whether every entity of the driver matches.
+    pub(super) is_exact: bool,
+}
+
+/// A stretch at least this long is worth the try.
+const WORTHWHILE: usize = 4;
+
+/// After many misses in a row, one entity in `2^PATIENCE` is tried.
+const PATIENCE: u32 = 8;
+
+/// Entities that a first try looks ahead, and the most that a later one does.
+const REACH: (usize, usize) = (64, 4096);
+
+impl Guess {
+    /// `alone` says that the query has no pool but the driver, so that looking ahead is free.
+    pub(super) fn new(alone: bool, is_exact: bool) -> Self {
+        let reach = if alone { usize::MAX } else { REACH.0 };
+        Self { wait: 0, misses: 0, reach, is_exact }
+    }
+
+    /// How far to look ahead now; one entity if a try is not worth it.
+    #[inline]
+    fn reach(&mut self) -> usize {
+        if self.wait == 0 {
+            return self.reach;
+        }
+        self.wait -= 1;
+        1
+    }
+
+    /// Learns from a try.
+    #[inline]
+    fn learn(&mut self, tried: usize, found: usize) {
+        if found >= WORTHWHILE {
+            self.misses = 0;
+            if found == tried {
+                self.reach = self.reach.max(self.reach.saturating_mul(4).min(REACH.1));
+            }
+        } else if tried > found {
+            self.misses = (self.misses + 1).min(PATIENCE);
+            self.wait = (1 << self.misses) - 1;
+        }
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> Clone for Views<'_, D, F> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> Copy for Views<'_, D, F> {}
+
+impl<D: QueryData, F: QueryFilter> Clone for Piece<'_, D, F> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> Copy for Piece<'_, D, F> {}
+
+impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
+    /// Whether a living entity passes the filter.
+    #[inline]
+    fn passes(self, entity: Entity) -> bool {
+        F::IS_OPEN || F::passes(self.filter, entity, self.world.signature(entity))
+    }
+
+    /// Whether the parts of an entity of the driver lie there: Q2, for checks.
+    fn is_placed(self, driver_at: usize, place: D::Place) -> bool {
+        let found = D::place(self.data, Row::alone(self.entities[driver_at]));
+        found.is_some_and(|found| D::is_same(found, place))
+    }
+
+    /// Points at the parts of the entity at a place.
+    ///
+    /// # Safety
+    /// `place` is that of the entity at `driver_at`.
+    #[inline]
+    pub(super) unsafe fn cursor(self, driver_at: usize, place: D::Place) -> D::Cursor<'a> {
+        debug_assert!(self.is_placed(driver_at, place), "Q2");
+        // SAFETY: promised by the caller; `wrapping_add` stays in the slice, as the position is one
+        // of the driver's.
+        unsafe { D::cursor(self.data, place, self.entities.as_ptr().wrapping_add(driver_at)) }
+    }
+}
+
+impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
+    /// The next stretch from position `at` of the driver on, without a plan.
+    #[inline(always)]
+    fn find_stretch(self, at: &mut usize, end: usize, guess: &mut Guess) -> Option<Stretch<D>> {
+        while *at < end {
+            let driver_at = *at;
+            *at += 1;
+            if !self.passes(self.entities[driver_at]) {
+                continue;
+            }
+            let Some(place) = D::place(self.data, Row::of(self.entities, driver_at)) else {
+                continue;
+            };
+            let tried = guess.reach().min(end - driver_at);
+            if tried == 1 {
+                return Some(Stretch { driver_at, len: 1, place });
+            }
+            let len = self.look_ahead(&self.entities[driver_at..driver_at + tried], place);
+            guess.learn(tried, len);
+            *at = driver_at + len;
+            return Some(Stretch { driver_at, len, place });
+        }
+        None
+    }
+
+    /// Calls `step` with the items of every match in a range of the driver.
+    #[inline]
+    fn fold_directly<M: Mode, A>(
+        self,
+        range: Range<usize>,
+        mut guess: Guess,
+        start: A,
+        mut step: impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        let (mut at, end) = (range.start, range.end);
+        let mut folded = start;
+        while at < end {
+            // As long as a try is not worth it, nothing is done but looking up.
+            let singles = &self.entities[at..end.min(at + guess.wait as usize)];
+            for (driver_at, &entity) in (at..).zip(singles) {
+                if !self.passes(entity) {
+                    continue;
+                }
+                let row = Row::new(self.entities, driver_at, entity);
+                if let Some(place) = D::place(self.data, row) {
+                    // SAFETY: it is the place of the entity at that position.
+                    let cursor = unsafe { self.cursor(driver_at, place) };
+                    // SAFETY: one entity; each is at one position of the driver (Q1).
+                    folded = step(folded, unsafe { M::item::<D>(cursor, 0) });
+                }
+            }
+            at += singles.len();
+            guess.wait = 0;
+            if let Some(stretch) = self.find_stretch(&mut at, end, &mut guess) {
+                folded = self.fold_stretch::<M, A>(stretch, folded, &mut step);
+            }
+        }
+        folded
+    }
+
+    /// Calls `step` with the items of a stretch.
+    // Never inlined: as a function of its own it is a loop that the compiler vectorises.
+    #[inline(never)]
+    fn fold_stretch<M: Mode, A>(
+        self,
+        stretch: Stretch<D>,
+        start: A,
+        step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        // SAFETY: a stretch has the place of its first entity.
+        let cursor = unsafe { self.cursor(stretch.driver_at, stretch.place) };
+        let mut folded = start;
+        for nth in 0..stretch.len {
+            // SAFETY: the stretch is that long; each entity is in one stretch (Q1).
+            folded = step(folded, unsafe { M::item::<D>(cursor, nth) });
+        }
+        folded
+    }
+
+    /// How many of these entities, of which the first is a match at `place`, are a stretch.
+    #[inline]
+    fn look_ahead(self, entities: &[Entity], place: D::Place) -> usize {
+        let alike = D::extend(self.data, place, entities);
+        if F::IS_OPEN {
+            return alike;
+        }
+        1 + entities[1..alike].iter().take_while(|entity| self.passes(**entity)).count()
+    }
+}
+
+impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
+    /// Numbers in a row of a list. A constant, so that no row is checked for its length.
+    const WIDTH: usize = D::COLUMNS + 1;
+
+    /// All matches of a plan.
+    pub(super) fn planned(views: Views<'a, D, F>, plan: &'a Plan) -> Self {
+        let way = match plan.kind() {
+            Kind::Runs => Way::Runs(plan, 0),
+            Kind::List => Way::List(plan.list()),
+        };
+        Self { views, way, at: 0, end: plan.matches() }
+    }
+
+    /// All matches, without a plan.
+    pub(super) fn direct(views: Views<'a, D, F>, guess: Guess) -> Self {
+        Self { views, way: Way::Direct(guess), at: 0, end: views.entities.len() }
+    }
+
+    /// Matches that are left: at least, at most.
+    #[inline]
+    pub(super) fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.end - self.at;
+        match self.way {
+            Way::Direct(guess) if !guess.is_exact => (0, Some(left)),
+            _ => (left, Some(left)),
+        }
+    }
+
+    // Always: an iterator whose address nobody takes is kept in registers.
+    #[inline(always)]
+    pub(super) fn next_stretch(&mut self) -> Option<Stretch<D>> {
+        if self.at >= self.end {
+            return None;
+        }
+        match &mut self.way {
+            Way::Runs(plan, run) => {
+                let row = plan.run(*run);
+                let skipped = self.at - plan.first_match(*run);
+                let len = plan.first_match(*run + 1).min(self.end) - self.at;
+                *run += 1;
+                self.at += len;
+                let place = D::step(D::load(&row[1..]), skipped);
+                Some(Stretch { driver_at: row[0] as usize + skipped, len, place })
+            }
+            Way::List(rows) => {
+                let row = &rows[self.at * Self::WIDTH..][..Self::WIDTH];
+                self.at += 1;
+                Some(Stretch { driver_at: row[0] as usize, len: 1, place: D::load(&row[1..]) })
+            }
+            Way::Direct(guess) => self.views.find_stretch(&mut self.at, self.end, guess),
+        }
+    }
+
+    /// Calls `step` with every item, stretch after stretch.
+    #[inline]
+    pub(super) fn fold<M: Mode, A>(
+        mut self,
+        start: A,
+        mut step: impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        let mut folded = start;
+        match self.way {
+            Way::Runs(..) => {
+                while let Some(stretch) = self.next_stretch() {
+                    folded = self.views.fold_stretch::<M, A>(stretch, folded, &mut step);
+                }
+                folded
+            }
+            Way::List(rows) => {
+                let rows = &rows[self.at * Self::WIDTH..self.end * Self::WIDTH];
+                for row in rows.chunks_exact(Self::WIDTH) {
+                    let place = D::load(&row[1..]);
+                    // SAFETY: a row has the place of the entity at its position in the driver.
+                    let cursor = unsafe { self.views.cursor(row[0] as usize, place) };
+                    // SAFETY: one entity; each is in one row (Q1).
+                    folded = step(folded, unsafe { M::item::<D>(cursor, 0) });
+                }
+                folded
+            }
+            Way::Direct(guess) => {
+                self.views.fold_directly::<M, A>(self.at..self.end, guess, folded, step)
+            }
+        }
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> fmt::Debug for Piece<'_, D, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Piece").field("left", &self.size_hint()).finish_non_exhaustive()
+    }
+}

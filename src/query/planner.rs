@@ -1,0 +1,140 @@
+//! Chooses the way through the matches, and makes plans.
+//!
+//! The rules: a query over one pool, or with a driver shorter than [`SMALL`], is walked directly.
+//! Any other has its plan looked up under its shape and the stamps of its pools. The first walk
+//! since a pool changed goes directly; the second makes a plan, which is kept and used from then
+//! on. So a world that changes between every two walks never pays for a plan.
+
+#![allow(unsafe_code, reason = "starts walks from a borrow of the query")]
+
+use std::sync::OnceLock;
+
+use super::filter::QueryFilter;
+use super::merged::Merged;
+use super::piece::{Guess, Piece, Views};
+use super::survey::Survey;
+use super::term::QueryData;
+use super::{Iter, IterMut, Query, Walk};
+use crate::component::Component;
+use crate::entity::Entity;
+use crate::plan::{Finding, Plan, Recorder};
+
+/// Entities below which finding a plan costs more than it saves.
+const SMALL: usize = 16;
+
+impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
+    #[inline(always)]
+    pub(super) fn walk_reading(&self) -> Iter<'_, D, F> {
+        // SAFETY: the query is borrowed, and the walk only reads.
+        unsafe { Walk::new(self.matches()) }
+    }
+
+    #[inline(always)]
+    pub(super) fn walk_writing(&mut self) -> IterMut<'_, D, F> {
+        // SAFETY: the query is borrowed uniquely, and this is its only walk.
+        unsafe { Walk::new(self.matches()) }
+    }
+
+    /// All matches.
+    // Always, down to the plan: a piece that is returned through memory stays there.
+    #[inline(always)]
+    pub(super) fn matches(&self) -> Piece<'_, D, F> {
+        let (views, survey) = self.survey();
+        let is_exact = survey.required <= 1 && !survey.is_picky;
+        if self.is_simple(&survey, views.entities) {
+            return Piece::direct(views, Guess::new(survey.pools <= 1, is_exact));
+        }
+        if self.plan.get().is_none() {
+            self.look_for_plan(views, &survey);
+        }
+        match self.plan.get() {
+            Some(plan) => Piece::planned(views, plan),
+            None => Piece::direct(views, Guess::new(false, is_exact)),
+        }
+    }
+
+    /// Whether a plan would be of no use.
+    #[inline]
+    pub(super) fn is_simple(&self, survey: &Survey<'_>, entities: &[Entity]) -> bool {
+        survey.pools <= 1 || survey.driver.is_none() || entities.len() < SMALL
+    }
+
+    /// What a walk reads, and what is known of the pools.
+    #[inline(always)]
+    pub(super) fn survey(&self) -> (Views<'_, D, F>, Survey<'_>) {
+        let (data, filter) = (D::view(&self.data), F::view(&self.filter));
+        let mut survey = Survey::new(self.wanted);
+        D::columns(data, &mut survey);
+        F::columns(filter, &mut survey);
+        let entities = match survey.driver {
+            Some(driver) => driver.entities,
+            None => self.living(),
+        };
+        (Views { data, filter, entities, world: self.world }, survey)
+    }
+
+    #[inline(never)]
+    fn look_for_plan(&self, views: Views<'_, D, F>, survey: &Survey<'_>) {
+        let plans = self.world.plans();
+        let found = match plans.find(&survey.key) {
+            Finding::Plan(plan) => Some(plan),
+            Finding::Unchanged => plans.keep(&survey.key, record(views)),
+            Finding::New | Finding::TooBig => None,
+        };
+        if let Some(plan) = found {
+            // Another thread may have been faster, with the same plan.
+            _ = self.plan.set(plan);
+        }
+    }
+
+    fn living(&self) -> &[Entity] {
+        self.living.get_or_init(|| self.world.entities().collect())
+    }
+}
+
+impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
+    /// Walks the entities in the packed order of `T`, instead of that of the shortest pool.
+    ///
+    /// # Panics
+    /// If the query does not require `T`, so that entities without it match, too.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::prelude::*;
+    /// # #[derive(Component)] struct Rank(u32);
+    /// # #[derive(Component)] struct Name(&'static str);
+    /// let mut world = World::new();
+    /// let bo = world.spawn(Name("Bo"));
+    /// world.spawn((Rank(1), Name("Al")));
+    /// world.insert(bo, Rank(2)).unwrap();
+    ///
+    /// let by_rank = world.query::<(&Name, &Rank)>().drive_by::<Rank>();
+    /// assert_eq!(by_rank.iter().map(|(name, _)| name.0).collect::<Vec<_>>(), ["Al", "Bo"]);
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn drive_by<T: Component>(self) -> Self {
+        let id = self.world.component_id::<T>().map_or(Survey::UNKNOWN, |id| id.index() as u32);
+        let query = Self { wanted: Some(id), plan: OnceLock::new(), ..self };
+        let is_required = query.survey().1.driver.is_some();
+        let name = std::any::type_name::<T>();
+        assert!(
+            is_required,
+            "a query cannot be driven by `{name}`, which it does not require; \
+            add `With<{name}>` to its filter"
+        );
+        query
+    }
+}
+
+/// Finds all matches and writes them down.
+pub(super) fn record<D: QueryData, F: QueryFilter>(views: Views<'_, D, F>) -> Plan {
+    let mut recorder = Recorder::new(D::COLUMNS);
+    for run in Merged::new(Piece::direct(views, Guess::new(false, false))) {
+        recorder.run(run.driver_at, run.len, |numbers| D::save(run.place, numbers));
+    }
+    recorder.finish(|row, nth, list| {
+        list.push(row[0] + nth as u32);
+        D::save(D::step(D::load(&row[1..]), nth), list);
+    })
+}

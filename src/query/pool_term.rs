@@ -1,0 +1,263 @@
+//! The terms `&T` and `&mut T`: values of a pool.
+
+#![allow(unsafe_code, reason = "lends values of several entities at once")]
+
+use std::fmt;
+
+use super::survey::{Role, Survey, common_prefix};
+use super::term::{QueryData, Row, Sealed};
+use crate::cell::{Edit, Read};
+use crate::component::Component;
+use crate::entity::Entity;
+use crate::sparse::Finder;
+use crate::storage::{EntityMap, Storage};
+use crate::world::{BorrowConflict, World};
+
+type Map<T> = EntityMap<T, <T as Component>::Storage>;
+
+/// A guard on a pool, and the number of its component; nothing for a pool that does not exist.
+pub struct PoolFetch<G> {
+    pool: Option<(u32, G)>,
+}
+
+/// What such a guard lends.
+pub struct PoolView<'a, T: Component> {
+    map: Option<&'a Map<T>>,
+    /// Parts of `map`, read once, because nothing can move them while the guard is held.
+    finder: Option<Finder<'a, <T::Storage as Storage<T>>::Map>>,
+    entities: &'a [Entity],
+    base: *mut T,
+    id: u32,
+}
+
+/// The values of a stretch.
+pub struct PoolCursor<'a, T: Component> {
+    /// The first value, if the storage is contiguous.
+    first: *mut T,
+    /// Otherwise: the storage, and where to look.
+    values: &'a T::Storage,
+    at: usize,
+    entities: *const Entity,
+}
+
+impl<T: Component> Clone for PoolView<'_, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Component> Copy for PoolView<'_, T> {}
+
+// SAFETY: a view is a shared reference to a map, whose values are `Send` and `Sync`; the pointer
+// leads into it.
+unsafe impl<T: Component> Send for PoolView<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Component> Sync for PoolView<'_, T> {}
+
+impl<T: Component> Clone for PoolCursor<'_, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Component> Copy for PoolCursor<'_, T> {}
+
+impl<'a, T: Component> PoolView<'a, T> {
+    #[inline]
+    fn new(pool: Option<(u32, &'a Map<T>)>) -> Self {
+        match pool {
+            Some((id, map)) => {
+                let (finder, entities) = (Some(map.set().finder()), map.entities());
+                Self { map: Some(map), finder, entities, base: map.storage().base(), id }
+            }
+            None => Self {
+                map: None,
+                finder: None,
+                entities: &[],
+                base: std::ptr::dangling_mut(),
+                id: Survey::UNKNOWN,
+            },
+        }
+    }
+
+    #[inline]
+    fn columns(self, survey: &mut Survey<'a>) {
+        let stamp = self.map.map_or(0, |map| map.set().stamp());
+        let name = std::any::type_name::<T>();
+        survey.column(Role::Fetched, self.id, stamp, self.entities, name);
+    }
+
+    #[inline]
+    fn place(self, row: Row) -> Option<u32> {
+        let at = match row.position_in(self.entities) {
+            Some(at) => at,
+            None => self.finder?.position(row.entity)?,
+        };
+        debug_assert_eq!(self.entities[at], row.entity);
+        Some(at as u32)
+    }
+
+    /// # Safety
+    /// As [`QueryData::cursor`].
+    #[inline]
+    unsafe fn cursor(self, place: u32, entities: *const Entity) -> PoolCursor<'a, T> {
+        let at = place as usize;
+        debug_assert!(at < self.entities.len(), "Q2: the plan is of another time");
+        // SAFETY: a place was found in a map, so there is one.
+        let map = unsafe { self.map.unwrap_unchecked() };
+        let first = if T::Storage::CONTIGUOUS { self.base.wrapping_add(at) } else { self.base };
+        PoolCursor { first, values: map.storage(), at, entities }
+    }
+}
+
+impl<T: Component> PoolCursor<'_, T> {
+    /// # Safety
+    /// As [`QueryData::item`].
+    #[inline]
+    unsafe fn value(self, nth: usize) -> *mut T {
+        if T::Storage::CONTIGUOUS {
+            // SAFETY: the stretch is longer than `nth` and lies in one slice (P1).
+            let value = unsafe { self.first.add(nth) };
+            // So that an `Option` of it costs no comparison.
+            // SAFETY: it is the address of a value.
+            unsafe { std::hint::assert_unchecked(!value.is_null()) };
+            return value;
+        }
+        // SAFETY: the stretch is longer than `nth`, and its entities are readable.
+        let entity = unsafe { *self.entities.add(nth) };
+        // SAFETY: the entities of a stretch follow each other in this pool, too (Q2).
+        unsafe { self.values.ptr(self.at + nth, entity) }
+    }
+
+    /// The values of a stretch as a slice.
+    #[inline]
+    pub(super) fn as_ptr(self) -> *mut T {
+        const {
+            assert!(
+                T::Storage::CONTIGUOUS,
+                "the values of this storage make no slice: use `iter` or `for_each` instead of `runs`"
+            );
+        }
+        self.first
+    }
+}
+
+/// `QueryData` for both references; they differ in the guard and in what they lend.
+macro_rules! pool_term {
+    ($term:ty, $item:ty, $guard:ident, $take:ident, $($lend:tt)+) => {
+        impl<T: Component> Sealed for $term {}
+
+        // SAFETY: distinct entities have distinct positions (S1), which are distinct memory (P2).
+        // A position is that of its entity as long as the guard is held; those behind it follow
+        // as far as the packed arrays are equal.
+        unsafe impl<T: Component> QueryData for $term {
+            type Item<'a> = $item;
+            type ReadItem<'a> = &'a T;
+            type Fetch<'w> = PoolFetch<$guard<'w, Map<T>>>;
+            type View<'a> = PoolView<'a, T>;
+            type Place = u32;
+            type Cursor<'a> = PoolCursor<'a, T>;
+
+            const COLUMNS: usize = 1;
+            const NICHE: bool = true;
+
+            #[inline]
+            #[track_caller]
+            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                let Some(pool) = world.pool_box::<T>() else { return Ok(PoolFetch { pool: None }) };
+                let guard = pool.cell.$take().map_err(BorrowConflict::of::<T>)?;
+                Ok(PoolFetch { pool: Some((pool.tag.id.index() as u32, guard)) })
+            }
+
+            #[inline]
+            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+                PoolView::new(fetch.pool.as_ref().map(|(id, guard)| (*id, &**guard)))
+            }
+
+            #[inline]
+            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+                view.columns(survey);
+            }
+
+            #[inline]
+            fn place(view: Self::View<'_>, row: Row) -> Option<u32> {
+                view.place(row)
+            }
+
+            #[inline]
+            fn is_same(a: u32, b: u32) -> bool {
+                a == b
+            }
+
+            #[inline]
+            fn step(place: u32, by: usize) -> u32 {
+                place + by as u32
+            }
+
+            #[inline]
+            fn extend(view: Self::View<'_>, place: u32, entities: &[Entity]) -> usize {
+                common_prefix(&view.entities[place as usize..], entities)
+            }
+
+            #[inline]
+            fn save(place: u32, numbers: &mut Vec<u32>) {
+                numbers.push(place);
+            }
+
+            #[inline]
+            fn load(numbers: &[u32]) -> u32 {
+                numbers[0]
+            }
+
+            #[inline]
+            unsafe fn cursor<'a>(
+                view: Self::View<'a>,
+                place: u32,
+                entities: *const Entity,
+            ) -> Self::Cursor<'a> {
+                // SAFETY: promised by the caller.
+                unsafe { view.cursor(place, entities) }
+            }
+
+            #[inline]
+            unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> $item {
+                // SAFETY: promised by the caller.
+                let value = unsafe { cursor.value(nth) };
+                // SAFETY: initialised (P1); the guard keeps others out (B1), and the caller uses
+                // no other item of this entity.
+                unsafe { $($lend)+ *value }
+            }
+
+            #[inline]
+            unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> &'a T {
+                // SAFETY: promised by the caller.
+                let value = unsafe { cursor.value(nth) };
+                // SAFETY: as in `item`; nobody writes.
+                unsafe { &*value }
+            }
+        }
+    };
+}
+
+pool_term!(&T, &'a T, Read, try_read, &);
+pool_term!(&mut T, &'a mut T, Edit, try_edit, &mut);
+
+impl<G> fmt::Debug for PoolFetch<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PoolFetch").finish_non_exhaustive()
+    }
+}
+
+impl<T: Component> fmt::Debug for PoolView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PoolView").field("len", &self.entities.len()).finish_non_exhaustive()
+    }
+}
+
+impl<T: Component> fmt::Debug for PoolCursor<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PoolCursor").field("at", &self.at).finish_non_exhaustive()
+    }
+}

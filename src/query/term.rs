@@ -1,0 +1,172 @@
+//! What a term of a query is.
+
+#![allow(unsafe_code, reason = "declares the unsafe trait")]
+
+use super::survey::Survey;
+use crate::entity::Entity;
+use crate::world::{BorrowConflict, World};
+
+/// What a [`Query`](super::Query) fetches from each entity.
+///
+/// | term | gives | matches |
+/// |---|---|---|
+/// | [`Entity`] | the id | all |
+/// | `&T` | the component | who has it |
+/// | `&mut T` | the component, to be changed | who has it |
+/// | `Option<D>` | `Option` of what `D` gives | all |
+/// | [`Has<T>`](super::Has) | `bool`: has it the component? | all |
+/// | [`AnyOf<(A, B, …)>`](super::AnyOf) | a tuple of `Option`s | who matches one of them |
+/// | [`EntityRef`](crate::EntityRef) | all its components, borrowed one by one | all |
+/// | tuples of terms | a tuple | who matches all |
+///
+/// A query fetches in stretches: a *view* is what the guards lend, a *place* says where the parts
+/// of one entity lie, and a *cursor* is made of both at the start of a stretch. Terms are those of
+/// the table; the methods are for the library itself.
+///
+/// # Safety
+/// - `place` and `load` give places at which the entity's parts lie, as long as the guards are
+///   held, and `step` those of the entity that follows in every pool;
+/// - `extend` counts entities that really follow each other in every pool;
+/// - `item` for distinct entities lends distinct memory, or memory that is only read; `read` never
+///   lends for writing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be fetched by a query",
+    label = "not a query term",
+    note = "terms are `Entity`, `&T`, `&mut T`, `Option<…>`, `Has<T>`, `AnyOf<(…)>`, `EntityRef` \
+            and tuples of these, for components `T`",
+    note = "a component derives `Component`; filters such as `With<T>` are the second parameter"
+)]
+pub unsafe trait QueryData: Sealed {
+    /// What one entity gives to who may write.
+    type Item<'a>;
+
+    /// What one entity gives to who only reads: the same with `&T` for `&mut T`.
+    type ReadItem<'a>;
+
+    /// Guards on the pools.
+    #[doc(hidden)]
+    type Fetch<'w>;
+
+    /// What the guards lend.
+    #[doc(hidden)]
+    type View<'a>: Copy;
+
+    /// Where the parts of one entity lie.
+    #[doc(hidden)]
+    type Place: Copy;
+
+    /// Pointers to the parts of the first entity of a stretch.
+    #[doc(hidden)]
+    type Cursor<'a>: Copy;
+
+    /// Numbers that a place is saved in.
+    #[doc(hidden)]
+    const COLUMNS: usize;
+
+    /// Whether the first of these numbers is never `NONE`.
+    #[doc(hidden)]
+    const NICHE: bool;
+
+    /// Takes the guards.
+    #[doc(hidden)]
+    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict>;
+
+    #[doc(hidden)]
+    fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a>;
+
+    /// Shows the pools to `survey`.
+    #[doc(hidden)]
+    fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>);
+
+    /// Where the parts of an entity lie, if it matches.
+    #[doc(hidden)]
+    fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place>;
+
+    #[doc(hidden)]
+    fn is_same(a: Self::Place, b: Self::Place) -> bool;
+
+    /// The place `by` entities further, in a stretch that is that long.
+    #[doc(hidden)]
+    fn step(place: Self::Place, by: usize) -> Self::Place;
+
+    /// How many of these entities, of which the first is at `place`, follow each other there.
+    #[doc(hidden)]
+    fn extend(view: Self::View<'_>, place: Self::Place, entities: &[Entity]) -> usize;
+
+    #[doc(hidden)]
+    fn save(place: Self::Place, numbers: &mut Vec<u32>);
+
+    /// The place that was saved in `COLUMNS` numbers.
+    #[doc(hidden)]
+    fn load(numbers: &[u32]) -> Self::Place;
+
+    /// Points at the parts of the entity at `place`.
+    ///
+    /// # Safety
+    /// `place` is that of the entity that `entities` points to, and nothing has moved since.
+    #[doc(hidden)]
+    unsafe fn cursor<'a>(
+        view: Self::View<'a>,
+        place: Self::Place,
+        entities: *const Entity,
+    ) -> Self::Cursor<'a>;
+
+    /// What the `nth` entity behind the cursor's gives.
+    ///
+    /// # Safety
+    /// The stretch is longer than `nth`, its entities are readable behind the pointer that the
+    /// cursor was made with, and no other item of the same entity is in use.
+    #[doc(hidden)]
+    unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a>;
+
+    /// What the `nth` entity behind the cursor's gives to who only reads.
+    ///
+    /// # Safety
+    /// As `item`, but other items may be in use that were read.
+    #[doc(hidden)]
+    unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a>;
+}
+
+/// Keeps [`QueryData`] to this module.
+pub trait Sealed {}
+
+/// Saved in place of a position that is not there. No position is this high.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One entity to be placed, and where the driver has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    pub(super) entity: Entity,
+    /// The packed array that is walked; null for an entity that comes from elsewhere.
+    driver: *const Entity,
+    /// Its position there.
+    at: usize,
+}
+
+impl Row {
+    /// Position `at` of the driver.
+    #[inline]
+    pub(super) fn of(driver: &[Entity], at: usize) -> Self {
+        Self::new(driver, at, driver[at])
+    }
+
+    /// `entity`, which is at position `at` of the driver.
+    #[inline]
+    pub(super) fn new(driver: &[Entity], at: usize, entity: Entity) -> Self {
+        debug_assert_eq!(driver[at], entity);
+        Self { entity, driver: driver.as_ptr(), at }
+    }
+
+    /// An entity that comes from elsewhere.
+    #[inline]
+    pub(super) fn alone(entity: Entity) -> Self {
+        Self { entity, driver: std::ptr::null(), at: 0 }
+    }
+
+    /// The entity's position in `packed`, if that is what is walked.
+    #[inline]
+    pub(super) fn position_in(self, packed: &[Entity]) -> Option<usize> {
+        // The driver has an entity, so its array is an allocation of its own.
+        std::ptr::eq(packed.as_ptr(), self.driver).then_some(self.at)
+    }
+}

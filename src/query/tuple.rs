@@ -1,0 +1,115 @@
+//! Tuples of terms: all of them.
+
+#![allow(unsafe_code, reason = "passes on what its terms lend")]
+
+use super::survey::Survey;
+use super::term::{QueryData, Row, Sealed};
+use crate::entity::Entity;
+use crate::world::{BorrowConflict, World};
+
+/// `QueryData` for a tuple.
+macro_rules! tuple_term {
+    ($($name:ident $at:tt),*) => {
+        impl<$($name: QueryData),*> Sealed for ($($name,)*) {}
+
+        // SAFETY: each term lends from its own guard; two terms on the values of one pool cannot
+        // both be open unless both read (B1). A stretch ends where one of theirs does.
+        #[allow(unused_variables, unused_mut, unused_assignments, clippy::unused_unit,
+            reason = "the empty tuple has nothing")]
+        unsafe impl<$($name: QueryData),*> QueryData for ($($name,)*) {
+            type Item<'a> = ($($name::Item<'a>,)*);
+            type ReadItem<'a> = ($($name::ReadItem<'a>,)*);
+            type Fetch<'w> = ($($name::Fetch<'w>,)*);
+            type View<'a> = ($($name::View<'a>,)*);
+            type Place = ($($name::Place,)*);
+            type Cursor<'a> = ($($name::Cursor<'a>,)*);
+
+            const COLUMNS: usize = 0 $(+ $name::COLUMNS)*;
+            // Of the first term that has a number.
+            const NICHE: bool = {
+                let mut niche = None;
+                $(if niche.is_none() && $name::COLUMNS > 0 {
+                    niche = Some($name::NICHE);
+                })*
+                matches!(niche, Some(true))
+            };
+
+            #[inline]
+            #[track_caller]
+            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                Ok(($($name::open(world)?,)*))
+            }
+
+            #[inline]
+            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+                ($($name::view(&fetch.$at),)*)
+            }
+
+            #[inline]
+            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+                $($name::columns(view.$at, survey);)*
+            }
+
+            #[inline]
+            fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
+                Some(($($name::place(view.$at, row)?,)*))
+            }
+
+            #[inline]
+            fn is_same(a: Self::Place, b: Self::Place) -> bool {
+                true $(&& $name::is_same(a.$at, b.$at))*
+            }
+
+            #[inline]
+            fn step(place: Self::Place, by: usize) -> Self::Place {
+                ($($name::step(place.$at, by),)*)
+            }
+
+            #[inline]
+            fn extend(view: Self::View<'_>, place: Self::Place, entities: &[Entity]) -> usize {
+                let mut len = entities.len();
+                $(len = $name::extend(view.$at, place.$at, &entities[..len]);)*
+                len
+            }
+
+            #[inline]
+            fn save(place: Self::Place, numbers: &mut Vec<u32>) {
+                $($name::save(place.$at, numbers);)*
+            }
+
+            #[inline]
+            fn load(numbers: &[u32]) -> Self::Place {
+                let mut next = 0;
+                ($({
+                    let own = next;
+                    next += $name::COLUMNS;
+                    $name::load(&numbers[own..next])
+                },)*)
+            }
+
+            #[inline]
+            unsafe fn cursor<'a>(
+                view: Self::View<'a>,
+                place: Self::Place,
+                entities: *const Entity,
+            ) -> Self::Cursor<'a> {
+                // SAFETY: promised by the caller for all terms.
+                ($(unsafe { $name::cursor(view.$at, place.$at, entities) },)*)
+            }
+
+            #[inline]
+            unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
+                // SAFETY: promised by the caller for all terms.
+                ($(unsafe { $name::item(cursor.$at, nth) },)*)
+            }
+
+            #[inline]
+            unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
+                // SAFETY: promised by the caller for all terms.
+                ($(unsafe { $name::read(cursor.$at, nth) },)*)
+            }
+        }
+    };
+}
+
+crate::tuples::all_tuples!(tuple_term);
