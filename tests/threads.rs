@@ -449,7 +449,7 @@ fn a_refused_borrow_of_a_component_names_it_and_both_accesses() {
     let error = world.try_query::<(&Velocity, &Position), ()>().unwrap_err();
     assert_conflict(error, "Position", read, write);
     let error = world.try_query::<Entity, Without<Position>>().unwrap_err();
-    assert_conflict(error, "Position", read, write);
+    assert_conflict(error, "Position", Access::Filter, write);
     let PoolError::Borrowed(error) = world.try_pool_mut::<Position>().unwrap_err() else {
         panic!("not borrowed");
     };
@@ -469,7 +469,12 @@ fn a_refused_borrow_of_a_component_names_it_and_both_accesses() {
 
     // A query against itself.
     let error = world.try_query::<(&Position, &mut Position), ()>().unwrap_err();
-    assert_conflict(error, "Position", write, read);
+    assert_eq!((error.conflict.wanted, error.conflict.held), (write, read));
+    let text = error.to_string();
+    assert!(
+        text.contains("Position`: the query asks for it twice, to read and to write"),
+        "{text}"
+    );
     assert!(world.try_pool_mut::<Position>().is_ok());
 }
 

@@ -124,14 +124,24 @@ impl World {
     pub fn try_query<D: QueryData, F: QueryFilter>(
         &self,
     ) -> Result<Query<'_, D, F>, BorrowConflict> {
-        Ok(Query {
-            data: D::open(self)?,
-            filter: F::open(self)?,
-            world: self,
-            wanted: None,
-            plan: OnceLock::new(),
-            living: OnceLock::new(),
-        })
+        let data = match D::open(self) {
+            Ok(data) => data,
+            Err(conflict) => return Err(self.find_out(conflict)),
+        };
+        // A filter goes together with whatever the terms have borrowed.
+        let filter = F::open(self)?;
+        let (plan, living) = (OnceLock::new(), OnceLock::new());
+        Ok(Query { data, filter, world: self, wanted: None, plan, living })
+    }
+
+    /// Says of a conflict whether the query itself was the other side: then, as the guards it had
+    /// are given back by now, nobody has the component.
+    #[cold]
+    #[track_caller]
+    fn find_out(&self, conflict: BorrowConflict) -> BorrowConflict {
+        let id = self.component_id_by_name(conflict.name);
+        let is_free = id.and_then(|id| self.try_write_any(id)).is_some_and(|guard| guard.is_ok());
+        BorrowConflict { is_within_query: is_free, ..conflict }
     }
 }
 

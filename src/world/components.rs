@@ -323,7 +323,7 @@ impl Presence<'_> {
         }
         match pool.read() {
             Ok(map) => map.contains(self.entity),
-            Err(conflict) => panic!("{}", BorrowConflict { name: pool.name(), conflict }),
+            Err(conflict) => panic!("{}", BorrowConflict::new(pool.name(), conflict)),
         }
     }
 }
@@ -353,17 +353,28 @@ pub struct BorrowConflict {
     pub name: &'static str,
     /// The two borrows.
     pub conflict: Conflict,
+    /// Whether both are of one query, which asks for the component twice.
+    pub is_within_query: bool,
 }
 
 impl BorrowConflict {
     #[cold]
     pub(crate) fn of<T>(conflict: Conflict) -> Self {
-        Self { name: name_of::<T>(), conflict }
+        Self::new(name_of::<T>(), conflict)
+    }
+
+    pub(crate) fn new(name: &'static str, conflict: Conflict) -> Self {
+        Self { name, conflict, is_within_query: false }
     }
 }
 
 impl fmt::Display for BorrowConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_within_query {
+            let Conflict { wanted, held, .. } = self.conflict;
+            write!(f, "`{}`: the query asks for it twice, to {held} and to {wanted}; ", self.name)?;
+            return f.write_str("ask once, or filter by it with `With` or `Has`");
+        }
         write!(f, "`{}`: {}; drop that borrow first", self.name, self.conflict)
     }
 }

@@ -115,7 +115,7 @@ impl World {
         id: ComponentId,
     ) -> Option<Result<Read<'_, dyn AnyMap>, BorrowConflict>> {
         let pool = self.pools.find_by_id(id)?;
-        Some(pool.read().map_err(|conflict| BorrowConflict { name: pool.name(), conflict }))
+        Some(pool.read().map_err(|conflict| BorrowConflict::new(pool.name(), conflict)))
     }
 
     /// A guard on the map of a component, for writing; `None` if the id is not of this world.
@@ -125,7 +125,7 @@ impl World {
         id: ComponentId,
     ) -> Option<Result<Write<'_, dyn AnyMap>, BorrowConflict>> {
         let pool = self.pools.find_by_id(id)?;
-        Some(pool.write().map_err(|conflict| BorrowConflict { name: pool.name(), conflict }))
+        Some(pool.write().map_err(|conflict| BorrowConflict::new(pool.name(), conflict)))
     }
 
     /// Ids and names of the components that the world knows.

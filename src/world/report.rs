@@ -75,7 +75,7 @@ impl World {
     pub fn memory_report(&self) -> MemoryReport {
         let pools = self.pools.iter().map(|pool| {
             let map = pool.read().unwrap_or_else(|conflict| {
-                panic!("{}", super::BorrowConflict { name: pool.name(), conflict })
+                panic!("{}", super::BorrowConflict::new(pool.name(), conflict))
             });
             PoolMemory { name: pool.name(), len: map.entities().len(), memory: map.memory() }
         });

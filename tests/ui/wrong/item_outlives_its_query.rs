@@ -1,15 +1,12 @@
-use esker::{Component, World};
+//! An item is lent by its query.
+
+use esker::prelude::*;
 
 #[derive(Component)]
 struct Health(u32);
 
 fn main() {
-    let mut world = World::new();
-    let e = world.spawn(Health(1));
-
-    let health = {
-        let mut query = world.query::<&mut Health>();
-        query.get_mut(e).unwrap()
-    };
-    health.0 += 1;
+    let world = World::new();
+    let healths: Vec<&mut Health> = world.query::<&mut Health>().iter_mut().collect();
+    healths.len();
 }

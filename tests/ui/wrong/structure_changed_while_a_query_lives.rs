@@ -1,0 +1,15 @@
+//! A query borrows the world.
+
+use esker::prelude::*;
+
+#[derive(Component)]
+struct Health(u32);
+
+fn main() {
+    let mut world = World::new();
+    for (entity, health) in &world.query::<(Entity, &Health)>() {
+        if health.0 == 0 {
+            world.despawn(entity).unwrap();
+        }
+    }
+}
