@@ -95,7 +95,7 @@ impl Flag {
     pub(super) fn take_look(&self) -> Result<(), Conflict> {
         // A full count is never reached: that many guards do not fit in memory, and a program
         // that forgets four billion of them is refused, not wrapped around.
-        let full = OWNED - ONE_LOOK >> 32 << 32;
+        let full = ((OWNED - ONE_LOOK) >> 32) << 32;
         self.take(Access::Filter, |state| (state < full).then(|| state + ONE_LOOK))
     }
 

@@ -7,7 +7,8 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use super::{Key, Plan};
+use super::Plan;
+use super::key::{Comparison, Key, Spelling, Tag};
 use crate::cell::{Cell, Read};
 
 /// Queries of different shape that can have a plan at a time.
@@ -18,6 +19,27 @@ const WAYS: usize = 4;
 
 /// Bytes that all plans of a world may take, unless its builder says otherwise.
 const BUDGET: usize = 64 << 20;
+
+/// A query, as far as its plan depends on it.
+pub(crate) trait Asked {
+    /// Spells the key out.
+    fn spell(&self, to: &mut impl Spelling);
+
+    /// Whether these are the words of the key.
+    #[inline]
+    fn is_spelled(&self, words: &[u64]) -> bool {
+        let mut comparison = Comparison::with(words);
+        self.spell(&mut comparison);
+        comparison.is_equal()
+    }
+}
+
+#[inline]
+fn tag_of(query: &impl Asked) -> u64 {
+    let mut tag = Tag::default();
+    query.spell(&mut tag);
+    tag.get()
+}
 
 /// What is known of a query at the start of a walk.
 #[derive(Debug)]
@@ -74,22 +96,12 @@ impl Plans {
         Self { budget, ..Self::default() }
     }
 
-    /// Looks a query up, and remembers that it was asked for.
-    #[inline]
-    pub(crate) fn find(&self, key: &Key) -> Finding<'_> {
-        let found = self.peek(key);
-        if let Finding::New = found {
-            self.note(key);
-        }
-        found
-    }
-
     /// Looks a query up.
     #[inline]
-    pub(crate) fn peek(&self, key: &Key) -> Finding<'_> {
-        if let Some(place) = self.place_of(key.tag())
+    pub(crate) fn find(&self, query: &impl Asked) -> Finding<'_> {
+        if let Some(place) = self.place_of(tag_of(query))
             && let Ok(entry) = place.entry.try_read()
-            && entry.key == key.words()
+            && query.is_spelled(&entry.key)
         {
             place.used.store(self.clock.load(Ordering::Relaxed), Ordering::Relaxed);
             if entry.too_big {
@@ -104,8 +116,8 @@ impl Plans {
     }
 
     /// Keeps a plan, if its place can be had and it fits, and gives it back to be used.
-    pub(crate) fn keep(&self, key: &Key, plan: Plan) -> Option<Read<'_, Plan>> {
-        let place = self.place_of(key.tag())?;
+    pub(crate) fn keep(&self, query: &impl Asked, plan: Plan) -> Option<Read<'_, Plan>> {
+        let place = self.place_of(tag_of(query))?;
         let bytes = plan.heap_bytes();
         let too_big = bytes > self.budget;
         if !too_big {
@@ -113,7 +125,7 @@ impl Plans {
         }
         {
             let mut entry = place.entry.try_write().ok()?;
-            if entry.key != key.words() {
+            if !query.is_spelled(&entry.key) {
                 return None;
             }
             self.release(entry.plan.take());
@@ -124,7 +136,7 @@ impl Plans {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
             entry.plan = Some(plan);
         }
-        match self.find(key) {
+        match self.find(query) {
             Finding::Plan(plan) => Some(plan),
             _ => None,
         }
@@ -137,13 +149,14 @@ impl Plans {
         ways(places, tag).iter().find(|place| place.tag.load(Ordering::Relaxed) == tag)
     }
 
-    /// Gives a query a place, that of the one used longest ago if need be.
+    /// Remembers that a query was asked for. If need be it gets the place of the one that was not
+    /// used for longest.
     #[cold]
     #[inline(never)]
-    fn note(&self, key: &Key) {
+    pub(crate) fn note(&self, query: &impl Asked) {
         let places = self.places.get_or_init(|| (0..PLACES).map(|_| Place::default()).collect());
         let now = self.clock.fetch_add(1, Ordering::Relaxed);
-        let tag = key.tag();
+        let tag = tag_of(query);
         let place =
             ways(places, tag).iter().max_by_key(|place| match place.tag.load(Ordering::Relaxed) {
                 own if own == tag => (2, 0),
@@ -154,8 +167,10 @@ impl Plans {
         if let Ok(mut entry) = place.entry.try_write() {
             self.release(entry.plan.take());
             entry.too_big = false;
-            entry.key.clear();
-            entry.key.extend_from_slice(key.words());
+            let mut key = Key(std::mem::take(&mut entry.key));
+            key.0.clear();
+            query.spell(&mut key);
+            entry.key = key.0;
             place.tag.store(tag, Ordering::Relaxed);
             place.used.store(now, Ordering::Relaxed);
         }
@@ -219,11 +234,27 @@ mod tests {
     use super::*;
     use crate::plan::Recorder;
 
-    fn key(shape: u64, stamp: u64) -> Key {
-        let mut key = Key::default();
-        key.shape(shape);
-        key.stamp(stamp);
-        key
+    /// A query of one pool.
+    struct Query(u64, u64);
+
+    impl Asked for Query {
+        fn spell(&self, to: &mut impl Spelling) {
+            to.shape(self.0);
+            to.stamp(self.1);
+        }
+    }
+
+    fn key(shape: u64, stamp: u64) -> Query {
+        Query(shape, stamp)
+    }
+
+    /// Looks a query up and remembers it, as a walk does.
+    fn find<'a>(plans: &'a Plans, query: &Query) -> Finding<'a> {
+        let found = plans.find(query);
+        if let Finding::New = found {
+            plans.note(query);
+        }
+        found
     }
 
     fn plan(runs: usize) -> Plan {
@@ -236,26 +267,26 @@ mod tests {
     fn a_query_is_new_then_unchanged_then_planned_until_a_stamp_changes() {
         let plans = Plans::default();
 
-        assert!(matches!(plans.find(&key(1, 1)), Finding::New));
-        assert!(matches!(plans.find(&key(1, 1)), Finding::Unchanged));
+        assert!(matches!(find(&plans, &key(1, 1)), Finding::New));
+        assert!(matches!(find(&plans, &key(1, 1)), Finding::Unchanged));
         assert_eq!(plans.keep(&key(1, 1), plan(3)).unwrap().matches(), 30);
-        assert!(matches!(plans.find(&key(1, 1)), Finding::Plan(_)));
-        assert!(matches!(plans.find(&key(1, 2)), Finding::New));
-        assert!(matches!(plans.find(&key(1, 1)), Finding::New));
+        assert!(matches!(find(&plans, &key(1, 1)), Finding::Plan(_)));
+        assert!(matches!(find(&plans, &key(1, 2)), Finding::New));
+        assert!(matches!(find(&plans, &key(1, 1)), Finding::New));
         assert_eq!((plans.count(), plans.bytes.into_inner()), (0, 0));
     }
 
     #[test]
     fn a_plan_that_is_in_use_stays_and_the_other_query_does_without() {
         let plans = Plans::default();
-        plans.find(&key(1, 1));
+        find(&plans, &key(1, 1));
         let in_use = plans.keep(&key(1, 1), plan(3)).unwrap();
 
-        assert!(matches!(plans.find(&key(1, 2)), Finding::New));
+        assert!(matches!(find(&plans, &key(1, 2)), Finding::New));
         assert!(plans.keep(&key(1, 2), plan(4)).is_none());
 
         assert_eq!(in_use.matches(), 30);
-        assert!(matches!(plans.find(&key(1, 1)), Finding::Plan(_)));
+        assert!(matches!(find(&plans, &key(1, 1)), Finding::Plan(_)));
     }
 
     #[test]
@@ -263,14 +294,14 @@ mod tests {
         let plans = Plans::with_budget(1000);
 
         for shape in 0..50 {
-            plans.find(&key(shape, 1));
+            find(&plans, &key(shape, 1));
             plans.keep(&key(shape, 1), plan(10));
             assert!(plans.bytes.load(Ordering::Relaxed) <= 1000);
         }
         assert!(plans.count() > 1);
-        plans.find(&key(99, 1));
+        find(&plans, &key(99, 1));
         assert!(plans.keep(&key(99, 1), plan(1000)).is_none());
-        assert!(matches!(plans.find(&key(99, 1)), Finding::TooBig));
+        assert!(matches!(find(&plans, &key(99, 1)), Finding::TooBig));
     }
 
     #[test]
@@ -278,7 +309,7 @@ mod tests {
         let plans = Plans::default();
 
         for shape in 0..10 * PLACES as u64 {
-            plans.find(&key(shape, 1));
+            find(&plans, &key(shape, 1));
             assert!(plans.keep(&key(shape, 1), plan(1)).is_some());
         }
 

@@ -1,72 +1,92 @@
 //! What a plan depends on.
+//!
+//! A key is a list of words: the shape of a query, and the stamps of its pools. The query spells it
+//! out, word by word, and it is heard by one of three: [`Tag`] makes a number of the shape,
+//! [`Comparison`] compares with a key that is kept, and [`Key`] keeps it. The first two are needed
+//! at the start of every walk and touch no memory of their own.
 
 use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
 
-/// Words that fit without an allocation: two for each pool of a query.
-const INLINE: usize = 24;
+/// Hears the words of a key.
+pub(crate) trait Spelling {
+    /// A word of the shape.
+    fn shape(&mut self, word: u64);
 
-/// The shape of a query and the stamps of its pools, as a list of words.
-///
-/// Made at the start of every walk, so it does not allocate unless a query is very wide.
-pub(crate) struct Key {
-    inline: [u64; INLINE],
-    len: usize,
-    /// All words, if they are more than fit inline.
-    spilled: Vec<u64>,
-    hasher: FxHasher,
+    /// A stamp. Queries that differ only in stamps have the same tag.
+    fn stamp(&mut self, stamp: u64);
 }
 
-impl Default for Key {
+/// A number that queries of the same shape share.
+#[derive(Default)]
+pub(crate) struct Tag(FxHasher);
+
+impl Tag {
+    /// The number; never zero.
     #[inline]
-    fn default() -> Self {
-        Self { inline: [0; INLINE], len: 0, spilled: Vec::new(), hasher: FxHasher::default() }
+    pub(crate) fn get(&self) -> u64 {
+        self.0.finish() | 1
     }
 }
 
-impl Key {
-    /// Adds a word of the shape.
+impl Spelling for Tag {
     #[inline]
-    pub(crate) fn shape(&mut self, word: u64) {
-        self.hasher.write_u64(word);
-        self.push(word);
-    }
-
-    /// Adds a stamp. Queries that differ only in stamps share one place in the cache.
-    #[inline]
-    pub(crate) fn stamp(&mut self, stamp: u64) {
-        self.push(stamp);
+    fn shape(&mut self, word: u64) {
+        self.0.write_u64(word);
     }
 
     #[inline]
-    fn push(&mut self, word: u64) {
-        match self.inline.get_mut(self.len) {
-            Some(place) => {
-                *place = word;
-                self.len += 1;
-            }
-            None => self.spill(word),
-        }
+    fn stamp(&mut self, _: u64) {}
+}
+
+/// Compares what is spelled with a key.
+pub(crate) struct Comparison<'a> {
+    left: std::slice::Iter<'a, u64>,
+    is_equal: bool,
+}
+
+impl<'a> Comparison<'a> {
+    #[inline]
+    pub(crate) fn with(words: &'a [u64]) -> Self {
+        Self { left: words.iter(), is_equal: true }
     }
 
-    #[cold]
-    fn spill(&mut self, word: u64) {
-        if self.spilled.is_empty() {
-            self.spilled.extend(self.inline);
-        }
-        self.spilled.push(word);
+    /// Whether all words were equal, and none is left.
+    #[inline]
+    pub(crate) fn is_equal(&self) -> bool {
+        self.is_equal && self.left.len() == 0
     }
 
     #[inline]
-    pub(crate) fn words(&self) -> &[u64] {
-        if self.spilled.is_empty() { &self.inline[..self.len] } else { &self.spilled }
+    fn hear(&mut self, word: u64) {
+        self.is_equal &= self.left.next() == Some(&word);
+    }
+}
+
+impl Spelling for Comparison<'_> {
+    #[inline]
+    fn shape(&mut self, word: u64) {
+        self.hear(word);
     }
 
-    /// A number that queries of the same shape share; never zero.
     #[inline]
-    pub(crate) fn tag(&self) -> u64 {
-        self.hasher.finish() | 1
+    fn stamp(&mut self, stamp: u64) {
+        self.hear(stamp);
+    }
+}
+
+/// The words of a key.
+#[derive(Debug, Default)]
+pub(crate) struct Key(pub(super) Vec<u64>);
+
+impl Spelling for Key {
+    fn shape(&mut self, word: u64) {
+        self.0.push(word);
+    }
+
+    fn stamp(&mut self, stamp: u64) {
+        self.0.push(stamp);
     }
 }
 
@@ -74,27 +94,31 @@ impl Key {
 mod tests {
     use super::*;
 
-    fn key(words: u64) -> Key {
-        let mut key = Key::default();
-        (0..words).for_each(|word| key.shape(word));
-        key
+    fn spell<S: Spelling>(mut to: S, shape: &[u64], stamp: u64) -> S {
+        shape.iter().for_each(|&word| to.shape(word));
+        to.stamp(stamp);
+        to
     }
 
     #[test]
-    fn a_key_keeps_all_words_however_many() {
-        for len in [0, 1, INLINE as u64, INLINE as u64 + 1, 100] {
-            assert_eq!(key(len).words(), (0..len).collect::<Vec<_>>());
+    fn a_key_equals_what_spells_the_same() {
+        let key = spell(Key::default(), &[1, 2], 3);
+        let is_equal =
+            |shape: &[u64], stamp| spell(Comparison::with(&key.0), shape, stamp).is_equal();
+
+        assert!(is_equal(&[1, 2], 3));
+        for (shape, stamp) in [(&[1, 2][..], 4), (&[1, 3], 3), (&[1], 2), (&[1, 2, 3], 3), (&[], 1)]
+        {
+            assert!(!is_equal(shape, stamp), "{shape:?} {stamp}");
         }
     }
 
     #[test]
-    fn stamps_change_the_words_and_not_the_tag() {
-        let (mut a, mut b) = (key(3), key(3));
-        a.stamp(1);
-        b.stamp(2);
+    fn the_tag_is_that_of_the_shape() {
+        let tag = |shape: &[u64], stamp| spell(Tag::default(), shape, stamp).get();
 
-        assert_eq!(a.tag(), b.tag());
-        assert_ne!(a.words(), b.words());
-        assert_ne!(key(3).tag(), key(4).tag());
+        assert_eq!(tag(&[1, 2], 3), tag(&[1, 2], 4));
+        assert_ne!(tag(&[1, 2], 3), tag(&[1, 3], 3));
+        assert_ne!(tag(&[], 0), 0);
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "reads the entities of a stretch through a pointer")]
 
-use super::survey::Survey;
+use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
 use crate::entity::Entity;
 use crate::world::{BorrowConflict, EntityRef, World};
@@ -39,7 +39,7 @@ macro_rules! entity_term {
             }
 
             #[inline]
-            fn columns<'a>(_: Self::View<'a>, _: &mut Survey<'a>) {}
+            fn columns<'a>(_: Self::View<'a>, _: &mut impl Surveyor<'a>) {}
 
             #[inline]
             fn place(_: Self::View<'_>, _: Row) -> Option<()> {
@@ -85,8 +85,9 @@ macro_rules! entity_term {
                 ($the_view, entities): Self::Cursor<'a>,
                 nth: usize,
             ) -> Self::ReadItem<'a> {
+                let entity = entities.wrapping_add(nth);
                 // SAFETY: the entities of the stretch are readable, as the caller promises.
-                let $entity = unsafe { *entities.add(nth) };
+                let $entity = unsafe { *entity };
                 $made
             }
         }

@@ -66,10 +66,10 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         let runs = Merged::new(Piece::direct(views, Guess::new(false, false)));
         let (matches, runs) =
             runs.fold((0, 0), |(matches, runs), run| (matches + run.len, runs + 1));
-        let way = if self.is_simple(&survey, views.entities) {
+        let way = if self.is_simple() {
             WalkKind::Simple
         } else {
-            match self.world.plans().peek(&survey.key) {
+            match self.world.plans().find(self) {
                 Finding::Plan(plan) if plan.kind() == Kind::Runs => WalkKind::Runs,
                 Finding::Plan(_) => WalkKind::List,
                 Finding::TooBig => WalkKind::TooBig,

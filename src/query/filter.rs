@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::membership::{Members, MembersFetch};
-use super::survey::{Part, Role, Survey};
+use super::survey::{Part, Role, Surveyor};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::world::{BorrowConflict, World};
@@ -42,7 +42,7 @@ pub trait QueryFilter: Sealed {
 
     /// Shows the pools to `survey`.
     #[doc(hidden)]
-    fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>);
+    fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>);
 
     /// Whether a living entity with this signature passes.
     #[doc(hidden)]
@@ -97,7 +97,7 @@ macro_rules! membership_filter {
             }
 
             #[inline]
-            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+            fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 view.column($role, survey);
             }
 
@@ -142,7 +142,7 @@ macro_rules! tuple_filter {
             }
 
             #[inline]
-            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+            fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 $($name::columns(view.$at, survey);)*
             }
 
@@ -173,7 +173,7 @@ macro_rules! tuple_filter {
             }
 
             #[inline]
-            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+            fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 survey.begin(Part::Or);
                 $(
                     // A tuple inside is a part of its own: all of it, or none.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::survey::{Role, Survey};
+use super::survey::{Column, Role, Surveyor, UNKNOWN};
 use crate::cell::Look;
 use crate::component::Component;
 use crate::entity::Entity;
@@ -59,7 +59,7 @@ impl<'w, T: Component> MembersFetch<'w, T> {
             Some(Pool { set, id, bit, is_exact }) => {
                 Members { set: Some(set), id: *id, bit: *bit, is_exact: *is_exact }
             }
-            None => Members { set: None, id: Survey::UNKNOWN, bit: 0, is_exact: true },
+            None => Members { set: None, id: UNKNOWN, bit: 0, is_exact: true },
         }
     }
 }
@@ -78,9 +78,10 @@ impl<'a, T: Component> Members<'a, T> {
     }
 
     #[inline]
-    pub(super) fn column(self, role: Role, survey: &mut Survey<'a>) {
+    pub(super) fn column(self, role: Role, survey: &mut impl Surveyor<'a>) {
         let (stamp, entities) = self.set.map_or((0, &[][..]), |set| (set.stamp(), set.as_slice()));
-        survey.column(role, self.id, stamp, entities, std::any::type_name::<T>());
+        let name = std::any::type_name::<T>();
+        survey.column(Column { role, id: self.id, stamp, entities, name });
     }
 }
 

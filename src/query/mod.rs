@@ -69,7 +69,9 @@ pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
     /// The component whose pool is to be the driver.
     wanted: Option<u32>,
     /// The plan, once there is one. Nothing can move while the guards are held, so it stays.
-    plan: OnceLock<Read<'w, Plan>>,
+    plan: Option<Read<'w, Plan>>,
+    /// The same, found through a shared query.
+    shared_plan: OnceLock<Read<'w, Plan>>,
     /// The living entities, if there is no pool to walk and somebody has asked.
     living: OnceLock<Vec<Entity>>,
 }
@@ -98,7 +100,7 @@ impl World {
     /// let total: u32 = world.query::<&Health>().iter().map(|health| health.0).sum();
     /// assert_eq!(total, 19);
     /// ```
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     #[doc(alias = "view")]
     pub fn query<D: QueryData>(&self) -> Query<'_, D> {
@@ -109,7 +111,7 @@ impl World {
     ///
     /// # Panics
     /// As [`query`](Self::query).
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn query_filtered<D: QueryData, F: QueryFilter>(&self) -> Query<'_, D, F> {
         self.try_query().unwrap_or_else(|error| panic!("{error}"))
@@ -119,7 +121,7 @@ impl World {
     ///
     /// # Errors
     /// [`BorrowConflict`] names the component and both borrows.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn try_query<D: QueryData, F: QueryFilter>(
         &self,
@@ -130,8 +132,8 @@ impl World {
         };
         // A filter goes together with whatever the terms have borrowed.
         let filter = F::open(self)?;
-        let (plan, living) = (OnceLock::new(), OnceLock::new());
-        Ok(Query { data, filter, world: self, wanted: None, plan, living })
+        let (shared_plan, living) = (OnceLock::new(), OnceLock::new());
+        Ok(Query { data, filter, world: self, wanted: None, plan: None, shared_plan, living })
     }
 
     /// Says of a conflict whether the query itself was the other side: then, as the guards it had

@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::membership::{Members, MembersFetch};
-use super::survey::{Part, Role, Survey};
+use super::survey::{Part, Role, Surveyor};
 use super::term::{NONE, QueryData, Row, Sealed};
 use crate::component::Component;
 use crate::entity::Entity;
@@ -40,7 +40,7 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     }
 
     #[inline]
-    fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+    fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
         survey.begin(Part::Option);
         D::columns(view, survey);
         survey.end();
@@ -173,7 +173,7 @@ macro_rules! any_of {
             }
 
             #[inline]
-            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+            fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 survey.begin(Part::AnyOf);
                 <($(Option<$name>,)*)>::columns(view, survey);
                 survey.end();
@@ -288,7 +288,7 @@ unsafe impl<T: Component> QueryData for Has<T> {
     }
 
     #[inline]
-    fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+    fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
         view.column(Role::Asked, survey);
     }
 

@@ -79,7 +79,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// assert_eq!(fast, 999);
     /// ```
     pub fn par_iter_mut(&mut self) -> ParIterMut<'_, D, F> {
-        ParWalk { piece: self.matches(), batch: BATCH, mode: PhantomData }
+        ParWalk { piece: self.matches_mut(), batch: BATCH, mode: PhantomData }
     }
 }
 

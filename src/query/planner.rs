@@ -12,17 +12,18 @@ use std::sync::OnceLock;
 use super::filter::QueryFilter;
 use super::merged::Merged;
 use super::piece::{Guess, Piece, Views};
-use super::survey::Survey;
+use super::survey::{Speller, Survey, UNKNOWN};
 use super::term::QueryData;
 use super::{Iter, IterMut, Query, Walk};
+use crate::cell::Read;
 use crate::component::Component;
 use crate::entity::Entity;
-use crate::plan::{Finding, Plan, Recorder};
+use crate::plan::{Asked, Finding, Plan, Recorder, Spelling};
 
 /// Entities below which finding a plan costs more than it saves.
 const SMALL: usize = 16;
 
-impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
+impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[inline(always)]
     pub(super) fn walk_reading(&self) -> Iter<'_, D, F> {
         // SAFETY: the query is borrowed, and the walk only reads.
@@ -32,40 +33,78 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[inline(always)]
     pub(super) fn walk_writing(&mut self) -> IterMut<'_, D, F> {
         // SAFETY: the query is borrowed uniquely, and this is its only walk.
-        unsafe { Walk::new(self.matches()) }
+        unsafe { Walk::new(self.matches_mut()) }
     }
 
     /// All matches.
     // Always, down to the plan: a piece that is returned through memory stays there.
     #[inline(always)]
     pub(super) fn matches(&self) -> Piece<'_, D, F> {
+        if self.wants_plan()
+            && let Some(plan) = self.find_plan()
+        {
+            // Another thread may have been faster, with the same plan.
+            _ = self.shared_plan.set(plan);
+        }
+        self.piece()
+    }
+
+    /// All matches, for one who has the query to himself.
+    #[inline(always)]
+    pub(super) fn matches_mut(&mut self) -> Piece<'_, D, F> {
+        if self.wants_plan()
+            && let Some(plan) = self.find_plan()
+        {
+            self.plan = Some(plan);
+        }
+        self.piece()
+    }
+
+    /// All matches, by what is known of them.
+    #[inline(always)]
+    fn piece(&self) -> Piece<'_, D, F> {
         let (views, survey) = self.survey();
-        let is_exact = survey.required <= 1 && !survey.is_picky;
-        if self.is_simple(&survey, views.entities) {
-            return Piece::direct(views, Guess::new(survey.pools <= 1, is_exact));
-        }
-        if self.plan.get().is_none() {
-            self.look_for_plan(views, &survey);
-        }
-        match self.plan.get() {
+        match self.plan() {
             Some(plan) => Piece::planned(views, plan),
-            None => Piece::direct(views, Guess::new(false, is_exact)),
+            None => {
+                let is_exact = survey.required <= 1 && !survey.is_picky;
+                Piece::direct(views, Guess::new(survey.pools <= 1, is_exact))
+            }
         }
     }
 
+    /// Whether there is no plan, but one would be of use.
+    #[inline(always)]
+    fn wants_plan(&self) -> bool {
+        self.plan().is_none() && !self.is_simple()
+    }
+
+    #[inline(always)]
+    fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref().or_else(|| self.shared_plan.get()).map(|plan| &**plan)
+    }
+
     /// Whether a plan would be of no use.
-    #[inline]
-    pub(super) fn is_simple(&self, survey: &Survey<'_>, entities: &[Entity]) -> bool {
-        survey.pools <= 1 || survey.driver.is_none() || entities.len() < SMALL
+    #[inline(always)]
+    pub(super) fn is_simple(&self) -> bool {
+        let (_, survey) = self.look();
+        survey.pools <= 1 || survey.driver.is_none_or(|driver| driver.entities.len() < SMALL)
+    }
+
+    /// What the guards lend, and what is known of the pools.
+    #[inline(always)]
+    fn look(&self) -> ((D::View<'_>, F::View<'_>), Survey<'_>) {
+        let (data, filter) = (D::view(&self.data), F::view(&self.filter));
+        let mut survey = Survey::new(self.wanted);
+        D::columns(data, &mut survey);
+        F::columns(filter, &mut survey);
+        ((data, filter), survey)
     }
 
     /// What a walk reads, and what is known of the pools.
     #[inline(always)]
     pub(super) fn survey(&self) -> (Views<'_, D, F>, Survey<'_>) {
-        let (data, filter) = (D::view(&self.data), F::view(&self.filter));
-        let mut survey = Survey::new(self.wanted);
-        D::columns(data, &mut survey);
-        F::columns(filter, &mut survey);
+        let ((data, filter), survey) = self.look();
         let entities = match survey.driver {
             Some(driver) => driver.entities,
             None => self.living(),
@@ -73,22 +112,33 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         (Views { data, filter, entities, world: self.world }, survey)
     }
 
+    /// Looks for the plan, or makes one if that is worth it.
     #[inline(never)]
-    fn look_for_plan(&self, views: Views<'_, D, F>, survey: &Survey<'_>) {
+    fn find_plan(&self) -> Option<Read<'w, Plan>> {
         let plans = self.world.plans();
-        let found = match plans.find(&survey.key) {
+        match plans.find(self) {
             Finding::Plan(plan) => Some(plan),
-            Finding::Unchanged => plans.keep(&survey.key, record(views)),
-            Finding::New | Finding::TooBig => None,
-        };
-        if let Some(plan) = found {
-            // Another thread may have been faster, with the same plan.
-            _ = self.plan.set(plan);
+            Finding::Unchanged => plans.keep(self, record(self.survey().0)),
+            Finding::New => {
+                plans.note(self);
+                None
+            }
+            Finding::TooBig => None,
         }
     }
 
+    #[cold]
     fn living(&self) -> &[Entity] {
         self.living.get_or_init(|| self.world.entities().collect())
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> Asked for Query<'_, D, F> {
+    #[inline]
+    fn spell(&self, to: &mut impl Spelling) {
+        let mut speller = Speller::new(to, self.wanted);
+        D::columns(D::view(&self.data), &mut speller);
+        F::columns(F::view(&self.filter), &mut speller);
     }
 }
 
@@ -114,8 +164,8 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[must_use]
     #[track_caller]
     pub fn drive_by<T: Component>(self) -> Self {
-        let id = self.world.component_id::<T>().map_or(Survey::UNKNOWN, |id| id.index() as u32);
-        let query = Self { wanted: Some(id), plan: OnceLock::new(), ..self };
+        let id = self.world.component_id::<T>().map_or(UNKNOWN, |id| id.index() as u32);
+        let query = Self { wanted: Some(id), plan: None, shared_plan: OnceLock::new(), ..self };
         let is_required = query.survey().1.driver.is_some();
         let name = std::any::type_name::<T>();
         assert!(

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::survey::{Role, Survey, common_prefix};
+use super::survey::{Column, Role, Surveyor, UNKNOWN, common_prefix};
 use super::term::{QueryData, Row, Sealed};
 use crate::cell::{Edit, Read};
 use crate::component::Component;
@@ -77,16 +77,17 @@ impl<'a, T: Component> PoolView<'a, T> {
                 finder: None,
                 entities: &[],
                 base: std::ptr::dangling_mut(),
-                id: Survey::UNKNOWN,
+                id: UNKNOWN,
             },
         }
     }
 
     #[inline]
-    fn columns(self, survey: &mut Survey<'a>) {
+    fn columns(self, survey: &mut impl Surveyor<'a>) {
         let stamp = self.map.map_or(0, |map| map.set().stamp());
         let name = std::any::type_name::<T>();
-        survey.column(Role::Fetched, self.id, stamp, self.entities, name);
+        let (id, entities) = (self.id, self.entities);
+        survey.column(Column { role: Role::Fetched, id, stamp, entities, name });
     }
 
     #[inline]
@@ -125,8 +126,9 @@ impl<T: Component> PoolCursor<'_, T> {
             unsafe { std::hint::assert_unchecked(!value.is_null()) };
             return value;
         }
+        let entity = self.entities.wrapping_add(nth);
         // SAFETY: the stretch is longer than `nth`, and its entities are readable.
-        let entity = unsafe { *self.entities.add(nth) };
+        let entity = unsafe { *entity };
         // SAFETY: the entities of a stretch follow each other in this pool, too (Q2).
         unsafe { self.values.ptr(self.at + nth, entity) }
     }
@@ -177,7 +179,7 @@ macro_rules! pool_term {
             }
 
             #[inline]
-            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+            fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 view.columns(survey);
             }
 

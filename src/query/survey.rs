@@ -1,7 +1,7 @@
-//! Which pools a query names: the driver to walk, and the key of its plan.
+//! Which pools a query names: seen once to find the driver, and once more for the key of a plan.
 
 use crate::entity::Entity;
-use crate::plan::Key;
+use crate::plan::Spelling;
 
 /// What a pool does for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Role {
 
 /// Where optional parts begin and end in the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub enum Part {
     /// `Option<…>`.
     Option = 4,
     /// `AnyOf<…>`.
@@ -30,12 +30,37 @@ pub(super) enum Part {
 }
 
 /// Sees the pools of a query, in the order in which it names them.
-#[allow(missing_debug_implementations, reason = "lives for one call")]
-pub struct Survey<'a> {
-    pub(super) key: Key,
-    pub(super) driver: Option<Driver<'a>>,
+pub trait Surveyor<'a> {
+    /// A pool.
+    fn column(&mut self, column: Column<'a>);
+
+    /// An optional part begins.
+    fn begin(&mut self, part: Part);
+
+    /// The part that began last ends.
+    fn end(&mut self);
+}
+
+/// A pool that a query names.
+#[derive(Debug, Clone, Copy)]
+pub struct Column<'a> {
+    pub(super) role: Role,
+    /// Number of the component, or `UNKNOWN`.
+    pub(super) id: u32,
+    pub(super) stamp: u64,
+    pub(super) entities: &'a [Entity],
+    pub(super) name: &'static str,
+}
+
+/// The number of a component that the world does not know.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// Finds the driver.
+#[derive(Debug)]
+pub(super) struct Survey<'a> {
+    pub(super) driver: Option<Column<'a>>,
     /// The component whose pool must be the driver.
-    pub(super) wanted: Option<u32>,
+    wanted: Option<u32>,
     /// Pools that are fetched from or filtered by.
     pub(super) pools: usize,
     /// Required pools.
@@ -46,48 +71,27 @@ pub struct Survey<'a> {
     depth: usize,
 }
 
-/// The pool that is walked.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Driver<'a> {
-    pub(super) entities: &'a [Entity],
-    pub(super) name: &'static str,
-}
-
-impl<'a> Survey<'a> {
-    /// The number of a component that the world does not know.
-    pub(super) const UNKNOWN: u32 = u32::MAX;
-
+impl Survey<'_> {
     #[inline]
     pub(super) fn new(wanted: Option<u32>) -> Self {
-        let mut key = Key::default();
-        if let Some(id) = wanted {
-            key.shape(u64::from(id) << 8 | 8);
-        }
-        Self { key, driver: None, wanted, pools: 0, required: 0, is_picky: false, depth: 0 }
+        Self { driver: None, wanted, pools: 0, required: 0, is_picky: false, depth: 0 }
     }
+}
 
+impl<'a> Surveyor<'a> for Survey<'a> {
     #[inline]
-    pub(super) fn column(
-        &mut self,
-        role: Role,
-        id: u32,
-        stamp: u64,
-        entities: &'a [Entity],
-        name: &'static str,
-    ) {
-        self.key.shape(u64::from(id) << 8 | role as u64);
-        self.key.stamp(stamp);
+    fn column(&mut self, column: Column<'a>) {
         self.pools += 1;
-        match role {
+        match column.role {
             Role::Fetched | Role::With if self.depth == 0 => {
                 self.required += 1;
                 let is_better = match (self.wanted, self.driver) {
-                    (Some(wanted), _) => id == wanted,
-                    (None, Some(driver)) => entities.len() < driver.entities.len(),
+                    (Some(wanted), _) => column.id == wanted,
+                    (None, Some(driver)) => column.entities.len() < driver.entities.len(),
                     (None, None) => true,
                 };
                 if is_better {
-                    self.driver = Some(Driver { entities, name });
+                    self.driver = Some(column);
                 }
             }
             Role::Without => self.is_picky = true,
@@ -96,16 +100,48 @@ impl<'a> Survey<'a> {
     }
 
     #[inline]
-    pub(super) fn begin(&mut self, part: Part) {
-        self.key.shape(part as u64);
+    fn begin(&mut self, part: Part) {
         self.depth += 1;
         self.is_picky |= part != Part::Option;
     }
 
     #[inline]
-    pub(super) fn end(&mut self) {
-        self.key.shape(Part::End as u64);
+    fn end(&mut self) {
         self.depth -= 1;
+    }
+}
+
+/// What marks the wanted driver in a key.
+const DRIVER: u64 = 8;
+
+/// Spells the key of a plan.
+pub(super) struct Speller<'s, S>(&'s mut S);
+
+impl<'s, S: Spelling> Speller<'s, S> {
+    #[inline]
+    pub(super) fn new(to: &'s mut S, wanted: Option<u32>) -> Self {
+        if let Some(id) = wanted {
+            to.shape(u64::from(id) << 8 | DRIVER);
+        }
+        Self(to)
+    }
+}
+
+impl<'a, S: Spelling> Surveyor<'a> for Speller<'_, S> {
+    #[inline]
+    fn column(&mut self, column: Column<'a>) {
+        self.0.shape(u64::from(column.id) << 8 | column.role as u64);
+        self.0.stamp(column.stamp);
+    }
+
+    #[inline]
+    fn begin(&mut self, part: Part) {
+        self.0.shape(part as u64);
+    }
+
+    #[inline]
+    fn end(&mut self) {
+        self.0.shape(Part::End as u64);
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "declares the unsafe trait")]
 
-use super::survey::Survey;
+use super::survey::Surveyor;
 use crate::entity::Entity;
 use crate::world::{BorrowConflict, World};
 
@@ -76,7 +76,7 @@ pub unsafe trait QueryData: Sealed {
 
     /// Shows the pools to `survey`.
     #[doc(hidden)]
-    fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>);
+    fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>);
 
     /// Where the parts of an entity lie, if it matches.
     #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "passes on what its terms lend")]
 
-use super::survey::Survey;
+use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
 use crate::entity::Entity;
 use crate::world::{BorrowConflict, World};
@@ -12,10 +12,10 @@ macro_rules! tuple_term {
     ($($name:ident $at:tt),*) => {
         impl<$($name: QueryData),*> Sealed for ($($name,)*) {}
 
-        // SAFETY: each term lends from its own guard; two terms on the values of one pool cannot
-        // both be open unless both read (B1). A stretch ends where one of theirs does.
         #[allow(unused_variables, unused_mut, unused_assignments, clippy::unused_unit,
             reason = "the empty tuple has nothing")]
+        // SAFETY: each term lends from its own guard; two terms on the values of one pool cannot
+        // both be open unless both read (B1). A stretch ends where one of theirs does.
         unsafe impl<$($name: QueryData),*> QueryData for ($($name,)*) {
             type Item<'a> = ($($name::Item<'a>,)*);
             type ReadItem<'a> = ($($name::ReadItem<'a>,)*);
@@ -46,7 +46,7 @@ macro_rules! tuple_term {
             }
 
             #[inline]
-            fn columns<'a>(view: Self::View<'a>, survey: &mut Survey<'a>) {
+            fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 $($name::columns(view.$at, survey);)*
             }
 

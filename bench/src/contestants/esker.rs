@@ -1,13 +1,13 @@
 //! Esker without hints: no group, no alignment, no sorting.
 //!
 //! Bulk rows use `spawn_columns`; single components are iterated as the slice of their pool, and
-//! several by a query, as a user would write it first. `random_get` holds the pool's guard for
-//! the whole loop. Rows for what Esker does not have yet (parallel iteration, schedule,
-//! snapshots) are not offered.
+//! several by a query and `for_each`. `random_get` holds the pool's guard for the whole loop. Rows
+//! for what Esker does not have yet (schedule, snapshots) are not offered.
 
 use std::any::Any;
 
 use ::esker::{Component, Entity, World};
+use rayon::iter::ParallelIterator;
 
 use crate::{
     checksum::{Tally, bits, counted},
@@ -71,10 +71,8 @@ impl Contestant for Esker {
                 let (world, ids) = pairs(n);
                 lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
             }
-            Workload::ParIter2
-            | Workload::Schedule
-            | Workload::Serialize
-            | Workload::Deserialize => None,
+            Workload::ParIter2 => lasting(pairs(n).0, par_iter_2, sum),
+            Workload::Schedule | Workload::Serialize | Workload::Deserialize => None,
         }
     }
 
@@ -195,6 +193,13 @@ fn iter_1(world: &mut World) {
 fn iter_2(world: &mut World) {
     let mut query = world.query::<(&mut Position, &Velocity)>();
     query.iter_mut().for_each(|(p, v)| kernel::step(p, v));
+}
+
+#[inline(never)]
+fn par_iter_2(world: &mut World) {
+    // A body of a hundred flops is worth a thread from fewer matches on than the default says.
+    let mut query = world.query::<(&mut Position, &Velocity)>();
+    query.par_iter_mut().batch(256).for_each(|(p, v)| kernel::orbit(p, v));
 }
 
 fn parted(workload: Workload, n: usize) -> World {
