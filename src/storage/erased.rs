@@ -15,6 +15,9 @@ pub trait AnyMap {
     /// Whether `entity` has a value.
     fn contains(&self, entity: Entity) -> bool;
 
+    /// The position of `entity` among the entities.
+    fn position(&self, entity: Entity) -> Option<usize>;
+
     /// The value of `entity`, to be asked for its type.
     fn value(&self, entity: Entity) -> Option<&dyn Any>;
 
@@ -72,6 +75,10 @@ impl<T: 'static, S: Storage<T>> AnyMap for EntityMap<T, S> {
 
     fn contains(&self, entity: Entity) -> bool {
         self.contains(entity)
+    }
+
+    fn position(&self, entity: Entity) -> Option<usize> {
+        self.set().position(entity)
     }
 
     fn value(&self, entity: Entity) -> Option<&dyn Any> {

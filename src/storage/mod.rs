@@ -25,6 +25,7 @@ mod contract;
 mod erased;
 mod indexed;
 mod map;
+mod order;
 mod packed;
 
 pub use contract::Storage;

@@ -15,6 +15,7 @@ mod funeral;
 mod gate;
 mod lifecycle;
 mod locked;
+mod order;
 mod pool;
 mod pool_box;
 mod pools;

@@ -193,6 +193,10 @@ impl<T: Component> Pool<'_, T> {
 }
 
 impl<T: Component> PoolMut<'_, T> {
+    pub(super) fn map_mut(&mut self) -> &mut Map<T> {
+        &mut self.map
+    }
+
     /// Number of values.
     #[inline]
     pub fn len(&self) -> usize {
