@@ -40,6 +40,7 @@ extern crate self as esker;
 mod cell;
 pub mod component;
 pub mod entity;
+mod group;
 mod page;
 mod plan;
 pub mod query;

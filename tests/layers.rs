@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["sparse"],
     &["storage"],
     &["cell", "component"],
-    &["plan"],
+    &["group", "plan"],
     &["world"],
     &["query"],
 ];
@@ -22,6 +22,7 @@ const UNSAFE: &[&str] = &[
     "cell/guard.rs",
     "cell/thread_bound.rs",
     "query/entity_term.rs",
+    "query/grouped.rs",
     "query/lookup.rs",
     "query/many.rs",
     "query/mode.rs",

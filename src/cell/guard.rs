@@ -112,7 +112,7 @@ impl Drop for EditBorrow<'_> {
 }
 
 /// A borrow of the structure of something, not of its values.
-pub(crate) struct Look<'a, T> {
+pub(crate) struct Look<'a, T: ?Sized> {
     value: NonNull<T>,
     _held: LookBorrow<'a>,
 }
@@ -126,24 +126,24 @@ pub struct Edit<'a, T> {
 }
 
 // SAFETY: a `Look` is a `&T` and a reference to an atomic.
-unsafe impl<T: Sync> Send for Look<'_, T> {}
+unsafe impl<T: ?Sized + Sync> Send for Look<'_, T> {}
 // SAFETY: as above.
-unsafe impl<T: Sync> Sync for Look<'_, T> {}
+unsafe impl<T: ?Sized + Sync> Sync for Look<'_, T> {}
 // SAFETY: an `Edit` is a `&T`, a reference to an atomic, and the right to write values, which
 // belong to `T`.
 unsafe impl<T: Send + Sync> Send for Edit<'_, T> {}
 // SAFETY: as above; a shared `Edit` is a `&T`.
 unsafe impl<T: Sync> Sync for Edit<'_, T> {}
 
-impl<'a, T> Look<'a, T> {
+impl<'a, T: ?Sized> Look<'a, T> {
     /// Narrows the borrow to a part of the value.
     #[inline]
-    pub(crate) fn part<U>(self, part: impl FnOnce(&T) -> &U) -> Look<'a, U> {
+    pub(crate) fn part<U: ?Sized>(self, part: impl FnOnce(&T) -> &U) -> Look<'a, U> {
         Look { value: NonNull::from(part(&self)), _held: self._held }
     }
 }
 
-impl<T> Deref for Look<'_, T> {
+impl<T: ?Sized> Deref for Look<'_, T> {
     type Target = T;
 
     #[inline]

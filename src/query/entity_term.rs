@@ -42,6 +42,11 @@ macro_rules! entity_term {
             fn columns<'a>(_: Self::View<'a>, _: &mut impl Surveyor<'a>) {}
 
             #[inline]
+            fn aligned<'a>(view: Self::View<'a>, _: &dyn Fn(u32) -> usize) -> Self::View<'a> {
+                view
+            }
+
+            #[inline]
             fn place(_: Self::View<'_>, _: Row) -> Option<()> {
                 Some(())
             }

@@ -21,6 +21,8 @@ pub struct Explanation {
     pub matches: usize,
     /// Runs in which they lie.
     pub runs: usize,
+    /// Whether only members of a group are walked, because no other entity can match.
+    pub is_grouped: bool,
     /// How a walk that starts now goes.
     pub way: WalkKind,
 }
@@ -77,7 +79,10 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
             }
         };
         let driver = survey.driver.map(|driver| driver.name);
-        Explanation { driver, driver_len: views.entities.len(), matches, runs, way }
+        let driver_len = views.entities.len();
+        let is_grouped =
+            survey.driver.is_some_and(|driver| driver_len < driver.entities.len()) || views.is_sure;
+        Explanation { driver, driver_len, matches, runs, is_grouped, way }
     }
 }
 
@@ -85,6 +90,9 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { driver_len, matches, runs, .. } = self;
         match self.driver {
+            Some(name) if self.is_grouped => {
+                writeln!(f, "walks the {driver_len} members of a group, in the order of `{name}`")?
+            }
             Some(name) => writeln!(f, "walks the {driver_len} entities that have `{name}`")?,
             None => {
                 writeln!(f, "walks all {driver_len} living entities: no component is required")?

@@ -46,6 +46,10 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
         survey.end();
     }
 
+    fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a> {
+        D::aligned(view, known)
+    }
+
     #[inline]
     fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
         Some(D::place(view, row))
@@ -179,6 +183,10 @@ macro_rules! any_of {
                 survey.end();
             }
 
+            fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a> {
+                <($(Option<$name>,)*)>::aligned(view, known)
+            }
+
             #[inline]
             fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
                 let place = ($($name::place(view.$at, row),)*);
@@ -290,6 +298,10 @@ unsafe impl<T: Component> QueryData for Has<T> {
     #[inline]
     fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
         view.column(Role::Asked, survey);
+    }
+
+    fn aligned<'a>(view: Self::View<'a>, _: &dyn Fn(u32) -> usize) -> Self::View<'a> {
+        view
     }
 
     #[inline]

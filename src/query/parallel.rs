@@ -59,7 +59,7 @@ impl<D: QueryData, F: QueryFilter> Piece<'_, D, F> {
 impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Walks the matches by several threads, for reading.
     pub fn par_iter(&self) -> ParIter<'_, D, F> {
-        ParWalk { piece: self.matches(), batch: BATCH, mode: PhantomData }
+        ParWalk::new(self.matches())
     }
 
     /// Walks the matches by several threads.
@@ -79,11 +79,15 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// assert_eq!(fast, 999);
     /// ```
     pub fn par_iter_mut(&mut self) -> ParIterMut<'_, D, F> {
-        ParWalk { piece: self.matches_mut(), batch: BATCH, mode: PhantomData }
+        ParWalk::new(self.matches_mut())
     }
 }
 
-impl<D: QueryData, F: QueryFilter, M: Mode> ParWalk<'_, D, F, M> {
+impl<'a, D: QueryData, F: QueryFilter, M: Mode> ParWalk<'a, D, F, M> {
+    pub(super) fn new(piece: Piece<'a, D, F>) -> Self {
+        Self { piece, batch: BATCH, mode: PhantomData }
+    }
+
     /// Parts the work into pieces of no fewer than `matches`.
     ///
     /// Without a plan pieces are measured in entities of the driver, of which some may not match.

@@ -22,6 +22,8 @@ pub(super) struct Views<'a, D: QueryData, F: QueryFilter> {
     /// The driver: among these are all matches.
     pub(super) entities: &'a [Entity],
     pub(super) world: &'a World,
+    /// Whether all of them pass the filter.
+    pub(super) is_sure: bool,
 }
 
 /// Entities that follow each other in every pool.
@@ -129,7 +131,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     /// Whether a living entity passes the filter.
     #[inline]
     fn passes(self, entity: Entity) -> bool {
-        F::IS_OPEN || F::passes(self.filter, entity, self.world.signature(entity))
+        F::IS_OPEN || self.is_sure || F::passes(self.filter, entity, self.world.signature(entity))
     }
 
     /// Whether the parts of an entity of the driver lie there: Q2, for checks.
@@ -234,7 +236,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     #[inline]
     fn look_ahead(self, entities: &[Entity], place: D::Place) -> usize {
         let alike = D::extend(self.data, place, entities);
-        if F::IS_OPEN {
+        if F::IS_OPEN || self.is_sure {
             return alike;
         }
         1 + entities[1..alike].iter().take_while(|entity| self.passes(**entity)).count()

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use super::filter::QueryFilter;
 use super::merged::Merged;
 use super::piece::{Guess, Piece, Views};
+use super::prefix::{Prefix, aligned, covering};
 use super::survey::{Speller, Survey, UNKNOWN};
 use super::term::QueryData;
 use super::{Iter, IterMut, Query, Walk};
@@ -67,7 +68,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         match self.plan() {
             Some(plan) => Piece::planned(views, plan),
             None => {
-                let is_exact = survey.required <= 1 && !survey.is_picky;
+                let is_exact = views.is_sure || survey.required <= 1 && !survey.is_picky;
                 Piece::direct(views, Guess::new(survey.pools <= 1, is_exact))
             }
         }
@@ -94,8 +95,14 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// What the guards lend, and what is known of the pools.
     #[inline(always)]
     fn look(&self) -> ((D::View<'_>, F::View<'_>), Survey<'_>) {
+        self.look_for(self.wanted)
+    }
+
+    /// As `look`, with a component that must be the driver.
+    #[inline(always)]
+    fn look_for(&self, wanted: Option<u32>) -> ((D::View<'_>, F::View<'_>), Survey<'_>) {
         let (data, filter) = (D::view(&self.data), F::view(&self.filter));
-        let mut survey = Survey::new(self.wanted);
+        let mut survey = Survey::new(wanted);
         D::columns(data, &mut survey);
         F::columns(filter, &mut survey);
         ((data, filter), survey)
@@ -104,12 +111,35 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// What a walk reads, and what is known of the pools.
     #[inline(always)]
     pub(super) fn survey(&self) -> (Views<'_, D, F>, Survey<'_>) {
+        if self.world.has_groups() {
+            return self.survey_groups();
+        }
         let ((data, filter), survey) = self.look();
         let entities = match survey.driver {
             Some(driver) => driver.entities,
             None => self.living(),
         };
-        (Views { data, filter, entities, world: self.world }, survey)
+        (Views { data, filter, entities, world: self.world, is_sure: false }, survey)
+    }
+
+    /// As `survey`, with what groups know.
+    #[inline(never)]
+    fn survey_groups(&self) -> (Views<'_, D, F>, Survey<'_>) {
+        let ((data, filter), mut survey) = self.look();
+        let prefix = covering(self.world, &survey);
+        if let Some(Prefix { only: Some(id), .. }) = prefix {
+            survey = self.look_for(Some(id)).1;
+        }
+        let mut entities = match survey.driver {
+            Some(driver) => driver.entities,
+            None => self.living(),
+        };
+        if let Some(prefix) = prefix {
+            entities = &entities[..prefix.len];
+        }
+        let data = D::aligned(data, &|id| aligned(self.world, survey.driver, id));
+        let is_sure = prefix.is_some_and(|prefix| prefix.is_sure);
+        (Views { data, filter, entities, world: self.world, is_sure }, survey)
     }
 
     /// Looks for the plan, or makes one if that is worth it.
@@ -136,7 +166,16 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
 impl<D: QueryData, F: QueryFilter> Asked for Query<'_, D, F> {
     #[inline]
     fn spell(&self, to: &mut impl Spelling) {
-        let mut speller = Speller::new(to, self.wanted);
+        // A plan has positions of the driver, so which one that is belongs to its key.
+        let prefix = match self.world.has_groups() {
+            true => covering(self.world, &self.look().1),
+            false => None,
+        };
+        let wanted = prefix.map_or(self.wanted, |prefix| prefix.only);
+        if let Some(prefix) = prefix {
+            to.stamp(prefix.len as u64);
+        }
+        let mut speller = Speller::new(to, wanted);
         D::columns(D::view(&self.data), &mut speller);
         F::columns(F::view(&self.filter), &mut speller);
     }

@@ -28,6 +28,8 @@ pub struct PoolView<'a, T: Component> {
     entities: &'a [Entity],
     base: *mut T,
     id: u32,
+    /// Entities at the front that lie at the same positions in the driver, by what groups say (G1).
+    aligned: usize,
 }
 
 /// The values of a stretch.
@@ -70,7 +72,14 @@ impl<'a, T: Component> PoolView<'a, T> {
         match pool {
             Some((id, map)) => {
                 let (finder, entities) = (Some(map.set().finder()), map.entities());
-                Self { map: Some(map), finder, entities, base: map.storage().base(), id }
+                Self {
+                    map: Some(map),
+                    finder,
+                    entities,
+                    base: map.storage().base(),
+                    id,
+                    aligned: 0,
+                }
             }
             None => Self {
                 map: None,
@@ -78,6 +87,7 @@ impl<'a, T: Component> PoolView<'a, T> {
                 entities: &[],
                 base: std::ptr::dangling_mut(),
                 id: UNKNOWN,
+                aligned: 0,
             },
         }
     }
@@ -92,7 +102,7 @@ impl<'a, T: Component> PoolView<'a, T> {
 
     #[inline]
     fn place(self, row: Row) -> Option<u32> {
-        let at = match row.position_in(self.entities) {
+        let at = match row.position_in(self.entities, self.aligned) {
             Some(at) => at,
             None => self.finder?.position(row.entity)?,
         };
@@ -184,6 +194,11 @@ macro_rules! pool_term {
             }
 
             #[inline]
+            fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a> {
+                PoolView { aligned: known(view.id), ..view }
+            }
+
+            #[inline]
             fn place(view: Self::View<'_>, row: Row) -> Option<u32> {
                 view.place(row)
             }
@@ -200,7 +215,10 @@ macro_rules! pool_term {
 
             #[inline]
             fn extend(view: Self::View<'_>, place: u32, entities: &[Entity]) -> usize {
-                common_prefix(&view.entities[place as usize..], entities)
+                let at = place as usize;
+                // A place in front of `aligned` is one of the driver: it was found there.
+                let known = view.aligned.saturating_sub(at).min(entities.len());
+                known + common_prefix(&view.entities[at + known..], &entities[known..])
             }
 
             #[inline]

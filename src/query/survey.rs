@@ -60,7 +60,11 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 pub(super) struct Survey<'a> {
     pub(super) driver: Option<Column<'a>>,
     /// The component whose pool must be the driver.
-    wanted: Option<u32>,
+    pub(super) wanted: Option<u32>,
+    /// Required and refused components, as bits; `None` if a number is too high for that.
+    pub(super) masks: Option<[u64; 2]>,
+    /// Whether there are parts of which one is enough.
+    pub(super) has_choice: bool,
     /// Pools that are fetched from or filtered by.
     pub(super) pools: usize,
     /// Required pools.
@@ -74,7 +78,28 @@ pub(super) struct Survey<'a> {
 impl Survey<'_> {
     #[inline]
     pub(super) fn new(wanted: Option<u32>) -> Self {
-        Self { driver: None, wanted, pools: 0, required: 0, is_picky: false, depth: 0 }
+        Self {
+            driver: None,
+            wanted,
+            masks: Some([0; 2]),
+            has_choice: false,
+            pools: 0,
+            required: 0,
+            is_picky: false,
+            depth: 0,
+        }
+    }
+}
+
+impl Survey<'_> {
+    #[inline]
+    fn mark(&mut self, which: usize, id: u32) {
+        match &mut self.masks {
+            // What nobody has refuses nobody.
+            _ if id == UNKNOWN && which == 1 => {}
+            Some(masks) if id < u64::BITS => masks[which] |= 1 << id,
+            masks => *masks = None,
+        }
     }
 }
 
@@ -93,8 +118,14 @@ impl<'a> Surveyor<'a> for Survey<'a> {
                 if is_better {
                     self.driver = Some(column);
                 }
+                self.mark(0, column.id);
             }
-            Role::Without => self.is_picky = true,
+            Role::Without => {
+                self.is_picky = true;
+                if self.depth == 0 {
+                    self.mark(1, column.id);
+                }
+            }
             _ => {}
         }
     }
@@ -103,6 +134,7 @@ impl<'a> Surveyor<'a> for Survey<'a> {
     fn begin(&mut self, part: Part) {
         self.depth += 1;
         self.is_picky |= part != Part::Option;
+        self.has_choice |= part != Part::Option;
     }
 
     #[inline]

@@ -26,7 +26,8 @@ use crate::world::{BorrowConflict, World};
 /// # Safety
 /// - `place` and `load` give places at which the entity's parts lie, as long as the guards are
 ///   held, and `step` those of the entity that follows in every pool;
-/// - `extend` counts entities that really follow each other in every pool;
+/// - `aligned` is told the truth, and `extend` counts entities that really follow each other in
+///   every pool;
 /// - `item` for distinct entities lends distinct memory, or memory that is only read; `read` never
 ///   lends for writing.
 #[diagnostic::on_unimplemented(
@@ -77,6 +78,11 @@ pub unsafe trait QueryData: Sealed {
     /// Shows the pools to `survey`.
     #[doc(hidden)]
     fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>);
+
+    /// The view of one who knows of each component how many of the first entities of its pool lie
+    /// at the same positions in the driver.
+    #[doc(hidden)]
+    fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a>;
 
     /// Where the parts of an entity lie, if it matches.
     #[doc(hidden)]
@@ -160,13 +166,15 @@ impl Row {
     /// An entity that comes from elsewhere.
     #[inline]
     pub(super) fn alone(entity: Entity) -> Self {
-        Self { entity, driver: std::ptr::null(), at: 0 }
+        Self { entity, driver: std::ptr::null(), at: usize::MAX }
     }
 
-    /// The entity's position in `packed`, if that is what is walked.
+    /// The entity's position in `packed`, if that is what is walked, or what is walked is known to
+    /// be the same up to the position `aligned`.
     #[inline]
-    pub(super) fn position_in(self, packed: &[Entity]) -> Option<usize> {
+    pub(super) fn position_in(self, packed: &[Entity], aligned: usize) -> Option<usize> {
         // The driver has an entity, so its array is an allocation of its own.
-        std::ptr::eq(packed.as_ptr(), self.driver).then_some(self.at)
+        let is_there = std::ptr::eq(packed.as_ptr(), self.driver) || self.at < aligned;
+        is_there.then_some(self.at)
     }
 }

@@ -50,6 +50,10 @@ macro_rules! tuple_term {
                 $($name::columns(view.$at, survey);)*
             }
 
+            fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a> {
+                ($($name::aligned(view.$at, known),)*)
+            }
+
             #[inline]
             fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
                 Some(($($name::place(view.$at, row)?,)*))

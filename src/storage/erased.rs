@@ -33,6 +33,12 @@ pub trait AnyMap {
     /// If one of them is out of bounds.
     fn swap(&mut self, a: usize, b: usize);
 
+    /// Exchanges the position of `entity`, which has a value, with another one.
+    ///
+    /// # Panics
+    /// If it has none, or `to` is out of bounds.
+    fn bring(&mut self, entity: Entity, to: usize);
+
     /// Drops all values.
     fn clear(&mut self);
 
@@ -95,6 +101,13 @@ impl<T: 'static, S: Storage<T>> AnyMap for EntityMap<T, S> {
 
     fn swap(&mut self, a: usize, b: usize) {
         self.swap(a, b);
+    }
+
+    fn bring(&mut self, entity: Entity, to: usize) {
+        let at = self.set().position(entity).expect("the entity has a value");
+        if at != to {
+            self.swap(at, to);
+        }
     }
 
     fn clear(&mut self) {

@@ -8,6 +8,7 @@
 
 use std::marker::PhantomData;
 use std::mem;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::bundle::Bundle;
 use super::gate::Gate;
@@ -147,6 +148,8 @@ pub(super) struct Batch<'w, B: Bundle> {
     /// Whether the indices of the row follow each other.
     consecutive: bool,
     written: usize,
+    /// The first component, and how many had it before.
+    first: Option<(usize, usize)>,
 }
 
 impl<'w, B: Bundle> Batch<'w, B> {
@@ -154,11 +157,13 @@ impl<'w, B: Bundle> Batch<'w, B> {
     pub(super) fn open(world: &'w mut World, expected: usize) -> Self {
         world.entities.reserve_slots(expected);
         // Before the first map is taken out: a storage of the user's may unwind.
-        B::visit(&mut Reserve { pools: &mut world.pools, additional: expected });
+        let mut reserve = Reserve { pools: &mut world.pools, additional: expected, first: None };
+        B::visit(&mut reserve);
+        let first = reserve.first;
         let mut gate = BatchGate { pools: &mut world.pools, signature: 0 };
         let writer = Some(B::Writer::open(&mut gate));
         let signature = gate.signature;
-        Self { world, writer, signature, row: Vec::new(), consecutive: false, written: 0 }
+        Self { world, writer, signature, row: Vec::new(), consecutive: false, written: 0, first }
     }
 
     #[inline]
@@ -186,6 +191,26 @@ impl<'w, B: Bundle> Batch<'w, B> {
         self.written = 0;
         let claimed = self.world.entities.claim_row(ROWS, self.signature, &mut self.row);
         self.consecutive = claimed.unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+impl<B: Bundle> Batch<'_, B> {
+    /// Tells the groups of all entities of the batch.
+    fn group(&mut self) {
+        let Some((component, first)) = self.first else { return };
+        let World { entities, pools, .. } = &mut *self.world;
+        if pools.groups.is_empty() {
+            return;
+        }
+        let new = pools.at_mut(component).map_mut().entities()[first..].to_vec();
+        let signature = |entity| entities.word(entity).map_or(0, |word| word.load(Relaxed));
+        // The last one may not have got all; then it is not like the others.
+        let alike = |entity: &Entity| signature(*entity) == self.signature;
+        let whole = new.iter().rposition(alike).map_or(0, |last| last + 1);
+        pools.born(&new[..whole], self.signature);
+        for &entity in &new[whole..] {
+            pools.born(&[entity], signature(entity));
+        }
     }
 }
 
@@ -217,6 +242,7 @@ impl<B: Bundle> Drop for Batch<'_, B> {
         if let Some(&entity) = self.row.last() {
             sign::<B>(self.world, entity);
         }
+        self.group();
     }
 }
 
@@ -224,10 +250,15 @@ impl<B: Bundle> Drop for Batch<'_, B> {
 struct Reserve<'w> {
     pools: &'w mut Pools,
     additional: usize,
+    /// The first component, and how many have it.
+    first: Option<(usize, usize)>,
 }
 
 impl ComponentVisitor for Reserve<'_> {
     fn visit<T: Component>(&mut self) {
-        self.pools.get_or_create::<T>().cell.get_mut().reserve(self.additional);
+        let pool = self.pools.get_or_create::<T>();
+        let map = pool.cell.get_mut();
+        map.reserve(self.additional);
+        self.first.get_or_insert((pool.tag.id.index(), map.len()));
     }
 }

@@ -120,6 +120,9 @@ impl World {
         let pools = &mut unsigned.world.pools;
         columns.fill(&mut ColumnGate { pools, entities: &entities, consecutive });
         std::mem::forget(unsigned);
+        if !self.pools.groups.is_empty() {
+            self.pools.born(&entities, bits);
+        }
         Ok(entities)
     }
 

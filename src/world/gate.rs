@@ -5,8 +5,8 @@
 //! than the insert itself.
 //!
 //! # Invariants
-//! - **W1** – the order at the gate. Insert: value, then signature. Remove: value, then
-//!   signature. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
+//! - **W1** – the order at the gate. Insert: value, signature, groups. Remove: groups that it
+//!   leaves, value, signature, groups that it enters. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
 //!   never "no" for a value that is there.
 //! - **W2** – no pool holds a dead entity: whoever calls the gate has looked up the entity's word,
 //!   which only a living one has.
@@ -101,6 +101,19 @@ pub(super) fn clear<T: Component>((map, tag): (&mut Map<T>, &Tag), entities: &En
     map.clear();
 }
 
+/// Lets all entities out and returns them; their values stay for `drop_values`.
+pub(super) fn sign_all_out<T: Component>(
+    (map, tag): (&mut Map<T>, &Tag),
+    entities: &Entities,
+) -> Vec<Entity> {
+    let lost = map.entities().to_vec();
+    for &entity in &lost {
+        sign_out(entities, entity, tag);
+    }
+    map.forget_entities();
+    lost
+}
+
 /// Takes the mark of a pool off an entity that is in it.
 fn sign_out(entities: &Entities, entity: Entity, tag: &Tag) {
     entities.word(entity).expect("W2: who is in a pool is alive").keep(tag.keep);
@@ -120,12 +133,33 @@ impl Gate<'_> {
     #[inline(always)]
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
         let pool = self.pools.get_or_create::<T>();
-        admit(pool.parts(), self.entity, &mut *self.word, value)
+        let replaced = admit(pool.parts(), self.entity, &mut *self.word, value);
+        if pool.tag.is_grouped && replaced.is_none() {
+            let component = pool.tag.id.index() as u32;
+            self.pools.added(component, self.entity, *self.word);
+        }
+        replaced
     }
 
     #[inline(always)]
     pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
         let pool = self.pools.get_mut::<T>()?;
+        if pool.tag.is_grouped {
+            return self.remove_grouped();
+        }
         release(pool.parts(), self.entity, &mut *self.word)
+    }
+
+    #[inline(never)]
+    fn remove_grouped<T: Component>(&mut self) -> Option<T> {
+        let pool = self.pools.get_mut::<T>()?;
+        if !pool.cell.get_mut().contains(self.entity) {
+            return None;
+        }
+        let component = pool.tag.id.index() as u32;
+        self.pools.removing(component, self.entity);
+        let value = release(self.pools.get_mut::<T>()?.parts(), self.entity, &mut *self.word);
+        self.pools.removed(component, self.entity, *self.word);
+        value
     }
 }

@@ -172,6 +172,7 @@ impl World {
     /// Old ids stay dead; new entities get the same indices again, lowest first. Everything is
     /// gone before the first value is dropped. Pools keep their memory.
     pub fn clear(&mut self) {
+        self.pools.groups.clear_members();
         for id in 0..self.pools.len() {
             self.pools.at_mut(id).forget_entities();
         }

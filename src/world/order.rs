@@ -6,12 +6,15 @@
 use std::cmp::Ordering;
 
 use super::pools::Pools;
-use super::{Bundle, ComponentVisitor, Pool, PoolMut, World};
+use super::{Bundle, ComponentVisitor, OwnedByGroup, Pool, PoolMut, World};
 use crate::component::Component;
 use crate::entity::Entity;
 
 impl<T: Component> PoolMut<'_, T> {
     /// Sorts the pool by its values; equal ones keep their order.
+    ///
+    /// # Errors
+    /// [`OwnedByGroup`] if a group keeps the order.
     ///
     /// # Panics
     /// If `compare` does, or may if it is no total order; the pool is as it was then.
@@ -22,51 +25,75 @@ impl<T: Component> PoolMut<'_, T> {
     /// # #[derive(Component, PartialEq, Debug)] struct Depth(u32);
     /// let mut world = World::new();
     /// world.spawn_batch([3, 1, 2].map(Depth));
-    /// world.pool_mut::<Depth>().sort_by(|a, b| a.0.cmp(&b.0));
+    /// world.pool_mut::<Depth>().sort_by(|a, b| a.0.cmp(&b.0)).unwrap();
     /// assert_eq!(world.pool::<Depth>().as_slice(), [Depth(1), Depth(2), Depth(3)]);
     /// ```
-    pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
-        self.map_mut().sort_by(|(_, a), (_, b)| compare(a, b));
+    pub fn sort_by(
+        &mut self,
+        mut compare: impl FnMut(&T, &T) -> Ordering,
+    ) -> Result<(), OwnedByGroup> {
+        self.sort_pairs_by(|(_, a), (_, b)| compare(a, b))
     }
 
     /// Sorts the pool by a key of its values; equal ones keep their order.
     ///
-    /// # Panics
-    /// As [`sort_by`](Self::sort_by).
-    pub fn sort_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
-        self.sort_by(|a, b| key(a).cmp(&key(b)));
+    /// # Errors
+    /// As [`sort_by`](Self::sort_by), which says when it panics, too.
+    pub fn sort_by_key<K: Ord>(
+        &mut self,
+        mut key: impl FnMut(&T) -> K,
+    ) -> Result<(), OwnedByGroup> {
+        self.sort_by(|a, b| key(a).cmp(&key(b)))
     }
 
     /// Sorts the pool by its values; equal ones may change their order.
     ///
-    /// # Panics
-    /// As [`sort_by`](Self::sort_by).
-    pub fn sort_unstable_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
-        self.map_mut().sort_unstable_by(|(_, a), (_, b)| compare(a, b));
+    /// # Errors
+    /// As [`sort_by`](Self::sort_by), which says when it panics, too.
+    pub fn sort_unstable_by(
+        &mut self,
+        mut compare: impl FnMut(&T, &T) -> Ordering,
+    ) -> Result<(), OwnedByGroup> {
+        self.free_map()?.sort_unstable_by(|(_, a), (_, b)| compare(a, b));
+        Ok(())
     }
 
     /// Sorts the pool by its entities and their values; equal ones keep their order.
     ///
-    /// # Panics
-    /// As [`sort_by`](Self::sort_by).
-    pub fn sort_pairs_by(&mut self, compare: impl FnMut((Entity, &T), (Entity, &T)) -> Ordering) {
-        self.map_mut().sort_by(compare);
+    /// # Errors
+    /// As [`sort_by`](Self::sort_by), which says when it panics, too.
+    pub fn sort_pairs_by(
+        &mut self,
+        compare: impl FnMut((Entity, &T), (Entity, &T)) -> Ordering,
+    ) -> Result<(), OwnedByGroup> {
+        self.free_map()?.sort_by(compare);
+        Ok(())
     }
 
     /// Sorts a pool that is nearly sorted, as after a frame in which little has moved; equal ones
     /// keep their order.
+    ///
+    /// # Errors
+    /// [`OwnedByGroup`] if a group keeps the order.
     ///
     /// # Panics
     /// If `compare` does; the pool then has the same values in some order.
     ///
     /// # Complexity
     /// O(n + pairs in the wrong order), and no memory.
-    pub fn sort_nearly_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
-        self.map_mut().sort_nearly_by(|(_, a), (_, b)| compare(a, b));
+    pub fn sort_nearly_by(
+        &mut self,
+        mut compare: impl FnMut(&T, &T) -> Ordering,
+    ) -> Result<(), OwnedByGroup> {
+        self.free_map()?.sort_nearly_by(|(_, a), (_, b)| compare(a, b));
+        Ok(())
     }
 
     /// Brings the entities that `other` has, too, to the front, in the order of `other`, and says how
     /// many there are. The others follow in some order.
+    ///
+    /// # Errors
+    /// [`OwnedByGroup`] if a group keeps the order.
     ///
     /// # Examples
     /// ```
@@ -75,12 +102,12 @@ impl<T: Component> PoolMut<'_, T> {
     /// # #[derive(Component)] struct Name(&'static str);
     /// let mut world = World::new();
     /// let [a, b] = [world.spawn((Rank(2), Name("a"))), world.spawn((Rank(1), Name("b")))];
-    /// world.pool_mut::<Rank>().sort_by_key(|rank| rank.0);
-    /// world.pool_mut::<Name>().sort_as(&world.pool::<Rank>());
+    /// world.pool_mut::<Rank>().sort_by_key(|rank| rank.0).unwrap();
+    /// world.pool_mut::<Name>().sort_as(&world.pool::<Rank>()).unwrap();
     /// assert_eq!(world.pool::<Name>().entities(), [b, a]);
     /// ```
-    pub fn sort_as<U: Component>(&mut self, other: &Pool<'_, U>) -> usize {
-        self.map_mut().sort_as(other.entities().iter().copied())
+    pub fn sort_as<U: Component>(&mut self, other: &Pool<'_, U>) -> Result<usize, OwnedByGroup> {
+        Ok(self.free_map()?.sort_as(other.entities().iter().copied()))
     }
 }
 
@@ -90,6 +117,9 @@ impl World {
     ///
     /// A query over these components then runs over plain slices, until the pools change. Where
     /// pools were filled together there is little to do.
+    ///
+    /// # Errors
+    /// [`OwnedByGroup`] if a group keeps the order of one of the pools; nothing has changed then.
     ///
     /// # Complexity
     /// O(shortest pool): for a level that was loaded, or now and then.
@@ -106,17 +136,22 @@ impl World {
     /// }
     /// assert_eq!(world.query::<(&Position, &Velocity)>().explain().runs, 50);
     ///
-    /// assert_eq!(world.align::<(Position, Velocity)>(), 50);
+    /// assert_eq!(world.align::<(Position, Velocity)>(), Ok(50));
     /// assert_eq!(world.query::<(&Position, &Velocity)>().explain().runs, 1);
     /// ```
-    pub fn align<B: Bundle>(&mut self) -> usize {
+    pub fn align<B: Bundle>(&mut self) -> Result<usize, OwnedByGroup> {
         let mut named = Named { pools: &self.pools, ids: Some(Vec::new()) };
         B::visit(&mut named);
         // A component that nobody has ever had: no entity has all.
-        let Some(mut ids) = named.ids else { return 0 };
+        let Some(mut ids) = named.ids else { return Ok(0) };
         ids.sort_unstable();
         ids.dedup();
-        let Some(&lead) = ids.iter().min_by_key(|&&id| self.members(id).len()) else { return 0 };
+        let Some(&lead) = ids.iter().min_by_key(|&&id| self.members(id).len()) else {
+            return Ok(0);
+        };
+        if let Some(&id) = ids.iter().find(|&&id| self.pools.at(id).tag().is_owned) {
+            return Err(OwnedByGroup { component: self.pools.at(id).name() });
+        }
 
         let mut front = 0;
         let mut places = Vec::new();
@@ -137,7 +172,7 @@ impl World {
             }
             front += 1;
         }
-        front
+        Ok(front)
     }
 
     /// The entities of a pool.

@@ -2,8 +2,11 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::atomic::Ordering;
 
 use super::gate;
+use super::grouping::OwnedByGroup;
+use super::lease::Lease;
 use super::pool_box::Map;
 use super::pools::{Tag, name_of};
 use super::{BorrowConflict, ComponentId, World};
@@ -28,6 +31,8 @@ pub struct PoolMut<'w, T: Component> {
     map: Write<'w, Map<T>>,
     tag: &'w Tag,
     entities: &'w Entities,
+    /// The rest of the family, if groups name the component.
+    lease: Option<Lease<'w>>,
 }
 
 impl World {
@@ -95,7 +100,12 @@ impl World {
         let unknown = PoolError::Unknown { name: name_of::<T>() };
         let pool = self.pools.get::<T>().ok_or(unknown)?;
         let map = pool.cell.try_write().map_err(BorrowConflict::of::<T>)?;
-        Ok(PoolMut { map, tag: &pool.tag, entities: &self.entities })
+        let tag = &pool.tag;
+        let lease = match tag.is_grouped {
+            true => Some(self.lease(tag.id.index() as u32)?),
+            false => None,
+        };
+        Ok(PoolMut { map, tag, entities: &self.entities, lease })
     }
 
     /// A guard on the map of `T`, for reading; `None` if the world does not know `T`.
@@ -137,8 +147,20 @@ impl World {
     ///
     /// Nobody has it any more when the first value is dropped. The pool keeps its memory.
     pub fn clear_pool<T: Component>(&mut self) {
+        let Some(pool) = self.pools.get_mut::<T>() else { return };
+        if !pool.tag.is_grouped {
+            return gate::clear(pool.parts(), &self.entities);
+        }
+        let component = pool.tag.id.index() as u32;
+        self.pools.emptied(component);
+        let Some(pool) = self.pools.get_mut::<T>() else { return };
+        let lost = gate::sign_all_out(pool.parts(), &self.entities);
+        for entity in lost {
+            let signature = self.entities.word_mut(entity).map_or(0, |word| *word);
+            self.pools.removed(component, entity, signature);
+        }
         if let Some(pool) = self.pools.get_mut::<T>() {
-            gate::clear(pool.parts(), &self.entities);
+            pool.cell.get_mut().drop_values();
         }
     }
 }
@@ -193,8 +215,9 @@ impl<T: Component> Pool<'_, T> {
 }
 
 impl<T: Component> PoolMut<'_, T> {
-    pub(super) fn map_mut(&mut self) -> &mut Map<T> {
-        &mut self.map
+    /// The map, if no group keeps its order.
+    pub(super) fn free_map(&mut self) -> Result<&mut Map<T>, OwnedByGroup> {
+        if self.tag.is_owned { Err(OwnedByGroup::of::<T>()) } else { Ok(&mut self.map) }
     }
 
     /// Number of values.
@@ -258,28 +281,62 @@ impl<T: Component> PoolMut<'_, T> {
     #[inline]
     pub fn insert(&mut self, entity: Entity, value: T) -> Result<Option<T>, NoSuchEntity> {
         let word = self.entities.word(entity).ok_or(NoSuchEntity { entity })?;
-        Ok(gate::admit((&mut self.map, self.tag), entity, word, value))
+        let replaced = gate::admit((&mut self.map, self.tag), entity, word, value);
+        if let (Some(lease), None) = (&mut self.lease, &replaced) {
+            lease.added(&mut *self.map, entity, word.load(Ordering::Relaxed));
+        }
+        Ok(replaced)
     }
 
     /// Takes the value of `entity` out, if it has one.
     #[inline]
     pub fn remove(&mut self, entity: Entity) -> Option<T> {
         let word = self.entities.word(entity)?;
-        gate::release((&mut self.map, self.tag), entity, word)
+        let Some(lease) = &mut self.lease else {
+            return gate::release((&mut self.map, self.tag), entity, word);
+        };
+        if !self.map.contains(entity) {
+            return None;
+        }
+        lease.removing(&mut *self.map, entity);
+        let value = gate::release((&mut self.map, self.tag), entity, word);
+        lease.removed(&mut *self.map, entity, word.load(Ordering::Relaxed));
+        value
     }
 
     /// Keeps the values for which `keep` says `true`, and drops the others one by one.
     ///
     /// If `keep` or a drop unwinds, those not yet visited stay.
-    pub fn retain(&mut self, keep: impl FnMut(Entity, &mut T) -> bool) {
-        gate::retain((&mut self.map, self.tag), self.entities, keep);
+    pub fn retain(&mut self, mut keep: impl FnMut(Entity, &mut T) -> bool) {
+        if self.lease.is_none() {
+            return gate::retain((&mut self.map, self.tag), self.entities, keep);
+        }
+        let mut at = 0;
+        while let Some(&entity) = self.entities().get(at) {
+            if self.get_mut(entity).is_some_and(|value| keep(entity, value)) {
+                at += 1;
+            } else {
+                // Whatever comes to this place, from the end of a group or of the pool, has not
+                // been visited.
+                drop(self.remove(entity));
+            }
+        }
     }
 
     /// Removes all values.
     ///
     /// Nobody has the component any more when the first value is dropped.
     pub fn clear(&mut self) {
-        gate::clear((&mut self.map, self.tag), self.entities);
+        let Some(lease) = &mut self.lease else {
+            return gate::clear((&mut self.map, self.tag), self.entities);
+        };
+        lease.emptied();
+        let lost = gate::sign_all_out((&mut self.map, self.tag), self.entities);
+        for entity in lost {
+            let word = self.entities.word(entity).map_or(0, |word| word.load(Ordering::Relaxed));
+            lease.removed(&mut *self.map, entity, word);
+        }
+        self.map.drop_values();
     }
 
     /// Entities and values in packed order.
@@ -296,10 +353,14 @@ impl<T: Component> PoolMut<'_, T> {
 
     /// Exchanges two positions of the packed order.
     ///
+    /// # Errors
+    /// [`OwnedByGroup`] if a group keeps the order.
+    ///
     /// # Panics
     /// If one of them is out of bounds; nothing has changed then.
-    pub fn swap(&mut self, a: usize, b: usize) {
-        self.map.swap(a, b);
+    pub fn swap(&mut self, a: usize, b: usize) -> Result<(), OwnedByGroup> {
+        self.free_map()?.swap(a, b);
+        Ok(())
     }
 
     /// Makes room for `additional` more values.

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::mem;
 
 use super::pools::{Tag, name_of};
-use crate::cell::{Cell, Conflict, Read, Write};
+use crate::cell::{Cell, Conflict, Look, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::storage::{AnyMap, EntityMap};
@@ -46,6 +46,9 @@ pub(crate) trait AnyPool: Send + Sync {
     /// A reading guard on the map.
     fn read(&self) -> Result<Read<'_, dyn AnyMap>, Conflict>;
 
+    /// A guard on the map for who looks at its entities only.
+    fn look(&self) -> Result<Look<'_, dyn AnyMap>, Conflict>;
+
     /// The writing guard on the map.
     fn write(&self) -> Result<Write<'_, dyn AnyMap>, Conflict>;
 
@@ -86,6 +89,11 @@ impl<T: Component> AnyPool for PoolBox<T> {
     fn read(&self) -> Result<Read<'_, dyn AnyMap>, Conflict> {
         let guard = self.cell.try_read()?;
         Ok(guard.filter_map(|map| Some(map as &dyn AnyMap)).expect("always some"))
+    }
+
+    #[track_caller]
+    fn look(&self) -> Result<Look<'_, dyn AnyMap>, Conflict> {
+        Ok(self.cell.try_look()?.part(|map| map as &dyn AnyMap))
     }
 
     #[track_caller]

@@ -10,6 +10,8 @@ use std::ptr::NonNull;
 use super::pool_box::{AnyPool, PoolBox};
 use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
+use crate::group::{self, Family, Groups};
+use crate::storage::AnyMap;
 
 /// Number of a component in one world, in the order in which the world came to know them.
 ///
@@ -33,6 +35,16 @@ pub(crate) struct Tag {
     pub(crate) bit: u64,
     /// What stays when a value goes: all but `bit`, or everything if other pools share the bit.
     pub(crate) keep: u64,
+    /// Whether a group names the component, and whether one owns it.
+    pub(crate) is_grouped: bool,
+    pub(crate) is_owned: bool,
+}
+
+impl Tag {
+    /// The signature bit, and whether no other pool has it.
+    pub(crate) fn bit(&self) -> (u64, bool) {
+        (self.bit, self.keep != u64::MAX)
+    }
 }
 
 /// Bits of a signature.
@@ -53,6 +65,31 @@ pub(crate) struct Pools {
     /// The pool of each type index; `None` for a type without one. Not through `list`, because
     /// each step on the way to a pool is paid for by every insert and remove.
     by_type: Vec<Option<NonNull<u8>>>,
+    pub(crate) groups: Groups,
+}
+
+/// The pools without their groups, for these to touch.
+pub(crate) struct PoolFamily<'a> {
+    list: &'a mut [NonNull<dyn AnyPool>],
+}
+
+impl PoolFamily<'_> {
+    fn tag(&self, component: u32) -> &Tag {
+        // SAFETY: owned by the list, and borrowed as `self` is (C3).
+        unsafe { self.list[component as usize].as_ref() }.tag()
+    }
+}
+
+impl Family for PoolFamily<'_> {
+    #[inline]
+    fn map(&mut self, component: u32) -> &mut dyn AnyMap {
+        // SAFETY: owned by the list, and borrowed as `self` is (C3).
+        unsafe { self.list[component as usize].as_mut() }.map_mut()
+    }
+
+    fn has(&mut self, component: u32, entity: Entity) -> bool {
+        self.map(component).contains(entity)
+    }
 }
 
 // SAFETY: the pools are owned (C3), and a pool is `Send` and `Sync`.
@@ -143,7 +180,8 @@ impl Pools {
             }
         }
         let keep = if shared { u64::MAX } else { !bit };
-        let tag = Tag { id: ComponentId(number), bit, keep };
+        let id = ComponentId(number);
+        let tag = Tag { id, bit, keep, is_grouped: false, is_owned: false };
         if self.by_type.len() <= index {
             self.by_type.resize(index + 1, None);
         }
@@ -151,7 +189,27 @@ impl Pools {
         let pool = NonNull::from(Box::leak(Box::new(PoolBox::<T>::new(tag))));
         self.list.push(pool);
         self.by_type[index] = Some(pool.cast());
+        if shared {
+            let (groups, family) = self.split();
+            groups.read_bits(|id| family.tag(id).bit());
+        }
         pool
+    }
+
+    /// The groups, and the pools for them to touch.
+    #[inline]
+    pub(crate) fn split(&mut self) -> (&mut Groups, PoolFamily<'_>) {
+        (&mut self.groups, PoolFamily { list: &mut self.list })
+    }
+
+    /// Says in the tags of all pools what groups there are.
+    pub(crate) fn mark_groups(&mut self) {
+        for id in 0..self.len() {
+            let is_owned = self.groups.is_owned(id as u32);
+            let is_grouped = !self.groups.of(id as u32).is_empty();
+            let tag = self.at_mut(id).tag_mut();
+            (tag.is_grouped, tag.is_owned) = (is_grouped, is_owned);
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -186,6 +244,10 @@ impl Pools {
     /// Returns the signature bits of pools where a value waits to be dropped.
     #[inline]
     pub(crate) fn detach(&mut self, entity: Entity, signature: u64) -> u64 {
+        if !self.groups.is_empty() {
+            let (groups, mut family) = self.split();
+            group::dying(&mut group::All(groups), (entity, signature), &mut family);
+        }
         if self.len() > BITS {
             return self.detach_by_asking(entity, signature);
         }

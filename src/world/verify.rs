@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::World;
+use crate::group::Family;
 use crate::storage::AnyMap;
 
 /// An invariant that does not hold: a bug in Esker, or in an unsafe storage of the user's.
@@ -63,10 +64,47 @@ impl World {
                 }
             }
         }
+        self.check_groups()?;
         for id in 0..self.pools.len() {
             if let Err(conflict) = self.pools.at(id).read() {
                 let name = self.pools.at(id).name();
                 return Err(format!("B1: the pool of `{name}` is borrowed: {conflict}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks G1: who is in a group, by asking the pools.
+    fn check_groups(&mut self) -> Result<(), String> {
+        let living: Vec<_> = self.entities.iter().collect();
+        let (groups, mut family) = self.pools.split();
+        for &number in &groups.numbers().to_vec() {
+            let Some(group) = groups.get_mut(number) else { continue };
+            let (condition, len) = (&group.condition, group.len());
+            let fits = living.iter().filter(|&&entity| {
+                condition.needed().all(|id| family.has(id, entity))
+                    && !condition.excluded.iter().any(|&id| family.has(id, entity))
+            });
+            let mut expected: Vec<_> = fits.copied().collect();
+            let members = match condition.owned.first() {
+                Some(&lead) => family.map(lead).entities().get(..len).unwrap_or(&[]).to_vec(),
+                None => group.members().to_vec(),
+            };
+            for &id in &condition.owned {
+                let map = family.map(id);
+                if map.entities().get(..len) != Some(&members) {
+                    let name = map.type_name();
+                    return Err(format!("G1: the pool of `{name}` does not begin with its group"));
+                }
+            }
+            let mut sorted = members;
+            sorted.sort_unstable();
+            expected.sort_unstable();
+            if sorted != expected {
+                let (has, wants) = (sorted.len(), expected.len());
+                return Err(format!(
+                    "G1: a group has {has} members and not just the {wants} that fit"
+                ));
             }
         }
         Ok(())

@@ -1,0 +1,160 @@
+//! The groups of a world.
+
+use super::{Condition, Group, GroupList};
+use crate::cell::Cell;
+
+/// Number of a group in its world; given out once.
+pub(crate) type GroupNumber = u32;
+
+/// All groups.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    /// By number; `None` for one that is no more.
+    list: Vec<Option<Entry>>,
+    /// Numbers of all groups, from wide to narrow.
+    order: Vec<GroupNumber>,
+    /// For each component the groups that name it, from wide to narrow.
+    by_component: Vec<Vec<GroupNumber>>,
+}
+
+/// A group, and its condition, which changes only with the whole world in hand and can be read
+/// while the group is being edited.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) condition: Condition,
+    pub(crate) group: Cell<Group>,
+}
+
+impl Groups {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The group with this number.
+    pub(crate) fn get(&self, number: GroupNumber) -> Option<&Entry> {
+        self.list.get(number as usize)?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, number: GroupNumber) -> Option<&mut Group> {
+        Some(self.list.get_mut(number as usize)?.as_mut()?.group.get_mut())
+    }
+
+    /// Numbers of all groups, from wide to narrow.
+    pub(crate) fn numbers(&self) -> &[GroupNumber] {
+        &self.order
+    }
+
+    /// Numbers of the groups that name a component, from wide to narrow.
+    #[inline]
+    pub(crate) fn of(&self, component: u32) -> &[GroupNumber] {
+        self.by_component.get(component as usize).map_or(&[], |numbers| numbers)
+    }
+
+    /// Numbers and conditions of all groups, from wide to narrow.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = (GroupNumber, &Condition)> {
+        self.order.iter().filter_map(|&number| Some((number, &self.get(number)?.condition)))
+    }
+
+    /// Whether a group owns a component.
+    pub(crate) fn is_owned(&self, component: u32) -> bool {
+        self.conditions().any(|(_, condition)| condition.owned.contains(&component))
+    }
+
+    /// The group with just this condition.
+    pub(crate) fn find(&self, condition: &Condition) -> Option<GroupNumber> {
+        self.conditions().find(|(_, other)| *other == condition).map(|(number, _)| number)
+    }
+
+    /// The group that a new one cannot stand beside, and a component that both own.
+    pub(crate) fn clash(&self, condition: &Condition) -> Option<(&Condition, u32)> {
+        self.conditions().find_map(|(_, other)| Some((other, condition.clash(other)?)))
+    }
+
+    /// Takes in a group without members.
+    pub(crate) fn add(&mut self, condition: Condition) -> GroupNumber {
+        let number = self.list.len() as GroupNumber;
+        let group = Cell::new(Group::new(condition.clone()));
+        self.list.push(Some(Entry { condition, group }));
+        self.sort();
+        number
+    }
+
+    /// Forgets a group; `false` if there is none with this number.
+    pub(crate) fn remove(&mut self, number: GroupNumber) -> bool {
+        let removed = self.list.get_mut(number as usize).and_then(Option::take).is_some();
+        self.sort();
+        removed
+    }
+
+    /// Makes the lists of numbers anew.
+    fn sort(&mut self) {
+        let existing = (0..).zip(&self.list).filter_map(|(number, entry)| {
+            entry.as_ref().map(|entry| (entry.condition.strictness(), number))
+        });
+        let mut order: Vec<(usize, GroupNumber)> = existing.collect();
+        order.sort_unstable();
+        self.order = order.into_iter().map(|(_, number)| number).collect();
+        let mut by_component = vec![];
+        for (number, condition) in self.conditions() {
+            for component in condition.named() {
+                let component = component as usize;
+                if by_component.len() <= component {
+                    by_component.resize_with(component + 1, Vec::new);
+                }
+                by_component[component].push(number);
+            }
+        }
+        self.by_component = by_component;
+    }
+
+    /// Lets all members of all groups out: the world is being emptied.
+    pub(crate) fn clear_members(&mut self) {
+        for entry in self.list.iter_mut().flatten() {
+            entry.group.get_mut().clear();
+        }
+    }
+
+    /// Reads the signature bits of all conditions again.
+    pub(crate) fn read_bits(&mut self, bit: impl Fn(u32) -> (u64, bool)) {
+        for entry in self.list.iter_mut().flatten() {
+            entry.condition.read_bits(&bit);
+            entry.group.get_mut().condition.read_bits(&bit);
+        }
+    }
+}
+
+/// The groups that name a component.
+#[derive(Debug)]
+pub(crate) struct OfComponent<'a> {
+    pub(crate) groups: &'a mut Groups,
+    pub(crate) component: u32,
+}
+
+impl GroupList for OfComponent<'_> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.groups.of(self.component).len()
+    }
+
+    #[inline]
+    fn at(&mut self, nth: usize) -> &mut Group {
+        let number = self.groups.of(self.component)[nth];
+        self.groups.get_mut(number).expect("a listed group exists")
+    }
+}
+
+/// All groups.
+#[derive(Debug)]
+pub(crate) struct All<'a>(pub(crate) &'a mut Groups);
+
+impl GroupList for All<'_> {
+    fn len(&self) -> usize {
+        self.0.order.len()
+    }
+
+    fn at(&mut self, nth: usize) -> &mut Group {
+        let number = self.0.order[nth];
+        self.0.get_mut(number).expect("a listed group exists")
+    }
+}

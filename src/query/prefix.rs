@@ -1,0 +1,53 @@
+//! What a query gains from groups, without asking for it.
+//!
+//! A group that owns the driver says of its first entities that they lie at the same positions in
+//! all pools it owns: no look-up is needed there, and no comparison. A group whose condition is part
+//! of the query's says in addition that no other entity can match.
+
+use super::survey::{Column, Survey};
+use crate::world::World;
+
+/// The part of a pool that groups know.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prefix {
+    /// The pool to walk, if no entity but the first `len` of it can match.
+    pub(super) only: Option<u32>,
+    /// Entities at its front that a group of just the query's condition has.
+    pub(super) len: usize,
+    /// Whether all of these match.
+    pub(super) is_sure: bool,
+}
+
+/// The group whose members a query is among, if there is one: the smallest.
+pub(super) fn covering(world: &World, survey: &Survey<'_>) -> Option<Prefix> {
+    let [needs, denies] = survey.masks?;
+    let mut best: Option<Prefix> = None;
+    for (number, condition) in world.pools().groups.conditions() {
+        let Some([need, deny, owned]) = condition.masks() else { continue };
+        let is_wanted = survey.wanted.is_none_or(|id| condition.owned.contains(&id));
+        if owned == 0 || need & !needs != 0 || deny & !denies != 0 || !is_wanted {
+            continue;
+        }
+        let Some(len) = world.group_size(number) else { continue };
+        if best.is_none_or(|best| len <= best.len) {
+            let only = survey.wanted.or(condition.owned.first().copied());
+            let is_sure = need == needs && deny == denies && !survey.has_choice;
+            best = Some(Prefix { only, len, is_sure });
+        }
+    }
+    let is_shorter = |prefix: &Prefix| {
+        survey.wanted.is_some()
+            || survey.driver.is_none_or(|driver| prefix.len <= driver.entities.len())
+    };
+    best.filter(is_shorter)
+}
+
+/// How many entities of a pool, from the front, lie at the same positions in the driver.
+pub(super) fn aligned(world: &World, driver: Option<Column<'_>>, component: u32) -> usize {
+    let Some(driver) = driver else { return 0 };
+    let groups = world.pools().groups.conditions();
+    let own_both = groups.filter(|(_, condition)| {
+        condition.owned.contains(&driver.id) && condition.owned.contains(&component)
+    });
+    own_both.filter_map(|(number, _)| world.group_size(number)).max().unwrap_or(0)
+}

@@ -1,0 +1,173 @@
+//! What a pool of a group needs to be edited through `&World`: the rest of the family.
+
+use super::pools::Pools;
+use super::{BorrowConflict, World};
+use crate::cell::{Read, Write};
+use crate::entity::Entity;
+use crate::group::{self, Family, Group, GroupList};
+use crate::storage::AnyMap;
+
+/// Guards on the groups that name a component, and on the pools they may have to touch.
+pub(super) struct Lease<'w> {
+    component: u32,
+    groups: Vec<Write<'w, Group>>,
+    /// Owned pools, without the component's own.
+    owned: Vec<(u32, Write<'w, dyn AnyMap>)>,
+    /// Other pools of a condition that signatures do not decide.
+    asked: Vec<(u32, Read<'w, dyn AnyMap>)>,
+}
+
+impl World {
+    /// Takes the guards for a component that groups name.
+    #[track_caller]
+    pub(super) fn lease(&self, component: u32) -> Result<Lease<'_>, BorrowConflict> {
+        let mut lease = Lease { component, groups: vec![], owned: vec![], asked: vec![] };
+        let conflict = |name| move |conflict| BorrowConflict::new(name, conflict);
+        let numbers = self.pools.groups.of(component);
+        let entries = || numbers.iter().filter_map(|&number| self.pools.groups.get(number));
+        // Pools before groups: who has a pool may rely on the groups that own it.
+        for id in entries().flat_map(|entry| &entry.condition.owned).copied() {
+            if id != component && !lease.owned.iter().any(|(known, _)| *known == id) {
+                let pool = self.pools.at(id as usize);
+                lease.owned.push((id, pool.write().map_err(conflict(pool.name()))?));
+            }
+        }
+        for condition in entries().map(|entry| &entry.condition).filter(|c| !c.is_exact()) {
+            for id in condition.named() {
+                let is_known = id == component
+                    || lease.owned.iter().any(|(known, _)| *known == id)
+                    || lease.asked.iter().any(|(known, _)| *known == id);
+                if !is_known {
+                    let pool = self.pools.at(id as usize);
+                    lease.asked.push((id, pool.read().map_err(conflict(pool.name()))?));
+                }
+            }
+        }
+        for entry in entries() {
+            lease.groups.push(entry.group.try_write().map_err(conflict("a group"))?);
+        }
+        Ok(lease)
+    }
+}
+
+impl<'w> Lease<'w> {
+    /// Tells the groups that an entity has got the component.
+    pub(super) fn added(&mut self, own: &mut dyn AnyMap, entity: Entity, signature: u64) {
+        let (component, groups, mut family) = self.split(own);
+        group::added(groups, (component, entity, signature), &mut family);
+    }
+
+    /// Tells the groups that an entity is about to lose the component.
+    pub(super) fn removing(&mut self, own: &mut dyn AnyMap, entity: Entity) {
+        let (component, groups, mut family) = self.split(own);
+        group::removing(groups, (component, entity), &mut family);
+    }
+
+    /// Tells the groups that an entity has lost the component.
+    pub(super) fn removed(&mut self, own: &mut dyn AnyMap, entity: Entity, signature: u64) {
+        let (component, groups, mut family) = self.split(own);
+        group::removed(groups, (component, entity, signature), &mut family);
+    }
+
+    /// Tells the groups that nobody has the component any more.
+    pub(super) fn emptied(&mut self) {
+        group::emptied(&mut self.groups, self.component);
+    }
+
+    /// The component, its groups, and the family with `own` in it.
+    fn split<'a>(
+        &'a mut self,
+        own: &'a mut dyn AnyMap,
+    ) -> (u32, &'a mut Vec<Write<'w, Group>>, Leased<'a, 'w>) {
+        let Self { component, groups, owned, asked } = self;
+        (*component, groups, Leased { own: (*component, own), owned, asked })
+    }
+}
+
+impl GroupList for Vec<Write<'_, Group>> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn at(&mut self, nth: usize) -> &mut Group {
+        &mut self[nth]
+    }
+}
+
+/// The pools of a lease.
+struct Leased<'a, 'w> {
+    own: (u32, &'a mut dyn AnyMap),
+    owned: &'a mut [(u32, Write<'w, dyn AnyMap>)],
+    asked: &'a [(u32, Read<'w, dyn AnyMap>)],
+}
+
+impl Family for Leased<'_, '_> {
+    fn map(&mut self, component: u32) -> &mut dyn AnyMap {
+        if self.own.0 == component {
+            return &mut *self.own.1;
+        }
+        let owned = self.owned.iter_mut().find(|(id, _)| *id == component);
+        let (_, map) = owned.expect("a lease has all owned pools");
+        &mut **map
+    }
+
+    fn has(&mut self, component: u32, entity: Entity) -> bool {
+        match self.asked.iter().find(|(id, _)| *id == component) {
+            Some((_, map)) => map.contains(entity),
+            None => self.map(component).contains(entity),
+        }
+    }
+}
+
+impl Pools {
+    /// Tells the groups of a component that an entity has got it.
+    #[inline(never)]
+    pub(super) fn added(&mut self, component: u32, entity: Entity, signature: u64) {
+        let (groups, mut family) = self.split();
+        let mut groups = group::OfComponent { groups, component };
+        group::added(&mut groups, (component, entity, signature), &mut family);
+    }
+
+    /// Tells the groups of a component that an entity is about to lose it.
+    pub(super) fn removing(&mut self, component: u32, entity: Entity) {
+        let (groups, mut family) = self.split();
+        let mut groups = group::OfComponent { groups, component };
+        group::removing(&mut groups, (component, entity), &mut family);
+    }
+
+    /// Tells the groups of a component that an entity has lost it.
+    pub(super) fn removed(&mut self, component: u32, entity: Entity, signature: u64) {
+        let (groups, mut family) = self.split();
+        let mut groups = group::OfComponent { groups, component };
+        group::removed(&mut groups, (component, entity, signature), &mut family);
+    }
+
+    /// Tells the groups of a component that nobody has it any more.
+    pub(super) fn emptied(&mut self, component: u32) {
+        group::emptied(&mut group::OfComponent { groups: &mut self.groups, component }, component);
+    }
+
+    /// Tells all groups of new entities, which have just these components and are the last of their
+    /// pools, in the same order.
+    pub(super) fn born(&mut self, entities: &[Entity], signature: u64) {
+        let (groups, mut family) = self.split();
+        for number in groups.numbers().to_vec() {
+            let group = groups.get_mut(number).expect("a listed group exists");
+            let Some(&first) = entities.first() else { return };
+            // They are all alike.
+            if !group.condition.fits(first, signature, &mut family) {
+                continue;
+            }
+            let len = group.len();
+            let lie_behind = |family: &mut super::pools::PoolFamily<'_>| {
+                let owned = &group.condition.owned;
+                owned.iter().all(|&id| family.map(id).entities().len() == len + entities.len())
+            };
+            if !group.owns_none() && lie_behind(&mut family) {
+                group.grow(entities.len());
+            } else {
+                entities.iter().for_each(|&entity| group.enter(entity, &mut family));
+            }
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Groups: after every operation their members are those that fit, and queries answer as without.
+
+mod common;
+
+use common::{Rng, SeedReport, panic_message};
+use esker::prelude::*;
+use esker::query::GroupError;
+use esker::world::{GroupConflict, GroupId};
+
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+struct A(u32);
+
+#[derive(Component, Debug, Clone, PartialEq)]
+struct B(String);
+
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+struct C(u32);
+
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[component(storage = Hashed)]
+struct D(u32);
+
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[component(storage = Indexed)]
+struct E(u32);
+
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+struct Tag;
+
+/// Makes one of the groups that can be, or is refused.
+fn random_group(world: &mut World, rng: &mut Rng) -> Result<GroupId, GroupConflict> {
+    match rng.below(13) {
+        0 => world.group::<(A, B)>().build(),
+        1 => world.group::<(A, B, C)>().build(),
+        2 => world.group::<(A, B)>().exclude::<D>().build(),
+        3 => world.group::<(A, B, C)>().exclude::<D>().build(),
+        4 => world.group::<A>().observe::<E>().build(),
+        5 => world.group::<()>().observe::<(A, C)>().build(),
+        6 => world.group::<()>().observe::<(E, Tag)>().exclude::<B>().build(),
+        7 => world.group::<C>().observe::<D>().exclude::<Tag>().build(),
+        8 => world.group::<(C, D)>().build(),
+        9 => world.group::<(Tag, D)>().exclude::<(A, E)>().build(),
+        10 => world.group::<A>().build(),
+        11 => world.group::<(A, B, C)>().observe::<(D, Tag)>().build(),
+        _ => world.group::<Tag>().exclude::<E>().build(),
+    }
+}
+
+/// One operation, on a world and on its twin, which has no groups.
+fn operate(worlds: [&mut World; 2], rng: &mut Rng) {
+    let kind = rng.below(17);
+    let number = rng.index_below(50);
+    let seed = rng.next();
+    for world in worlds {
+        let mut rng = Rng::new(seed);
+        let living: Vec<Entity> = world.entities().collect();
+        let pick = |rng: &mut Rng| match living.is_empty() {
+            true => common::id(7, 7),
+            false => rng.pick(&living),
+        };
+        let entity = pick(&mut rng);
+        match kind {
+            0 => _ = world.spawn((A(number), B(number.to_string()))),
+            1 => _ = world.spawn((A(number), C(number), Tag, E(number))),
+            2 => world
+                .spawn_batch((0..number % 7).map(|n| (A(n), B(n.to_string()), C(n))))
+                .for_each(drop),
+            3 => {
+                let columns = (vec![C(number); 3], vec![D(number); 3], vec![Tag; 3]);
+                _ = world.spawn_columns(columns).unwrap();
+            }
+            4 => _ = world.insert(entity, A(number)),
+            5 => _ = world.insert(entity, (B(number.to_string()), C(number))),
+            6 => _ = world.insert(entity, D(number)),
+            7 => _ = world.insert(entity, (E(number), Tag)),
+            8 => _ = world.remove::<A>(entity),
+            9 => _ = world.remove::<(B, D)>(entity),
+            10 => _ = world.remove::<(C, E, Tag)>(entity),
+            11 => _ = world.despawn(entity),
+            12 => {
+                let doomed: Vec<Entity> =
+                    living.iter().copied().filter(|_| rng.one_in(4)).collect();
+                _ = world.despawn_batch(doomed);
+            }
+            13 => {
+                // Through `&World`, with the whole family.
+                let mut pool = world.pool_mut::<A>();
+                _ = pool.insert(entity, A(number));
+                _ = pool.remove(pick(&mut rng));
+                pool.retain(|e, _| !(e.index() + number).is_multiple_of(5));
+            }
+            14 => {
+                let mut pool = world.pool_mut::<D>();
+                _ = pool.insert(entity, D(number));
+                if rng.one_in(4) {
+                    pool.clear();
+                }
+            }
+            15 if rng.one_in(6) => world.clear_pool::<C>(),
+            16 if rng.one_in(40) => world.clear(),
+            _ => {}
+        }
+    }
+}
+
+/// A world that knows the components that are edited through `&World`.
+fn new_world() -> World {
+    let mut world = World::new();
+    world.register::<A>();
+    world.register::<D>();
+    world
+}
+
+fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut items: Vec<T> = items.collect();
+    items.sort();
+    items
+}
+
+/// Compares queries over both worlds.
+fn compare([grouped, plain]: [&World; 2]) {
+    macro_rules! same {
+        ($data:ty, $filter:ty, $item:pat => $value:expr) => {{
+            let (a, b) = (
+                grouped.query_filtered::<$data, $filter>(),
+                plain.query_filtered::<$data, $filter>(),
+            );
+            let expected = sorted(b.iter().map(|$item| $value));
+            assert_eq!(sorted(a.iter().map(|$item| $value)), expected);
+            let mut folded = Vec::new();
+            a.iter().for_each(|$item| folded.push($value));
+            assert_eq!(sorted(folded.into_iter()), expected);
+            assert_eq!((a.count(), a.is_empty()), (expected.len(), expected.is_empty()));
+            for entity in plain.entities() {
+                assert_eq!(a.get(entity).map(|$item| $value), b.get(entity).map(|$item| $value));
+            }
+        }};
+    }
+    same!((Entity, &A, &B), (), (e, a, b) => (e, a.0, b.0.clone()));
+    same!((Entity, &A, &B), Without<D>, (e, a, b) => (e, a.0, b.0.clone()));
+    same!((Entity, &A, &B, &C), Without<D>, (e, a, b, c) => (e, a.0, b.0.clone(), c.0));
+    same!((Entity, &B, &C, &A), (), (e, b, c, a) => (e, a.0, b.0.clone(), c.0));
+    same!((Entity, &C, Option<&D>), With<A>, (e, c, d) => (e, c.0, d.map(|d| d.0)));
+    same!((Entity, &A, &E), (), (e, a, x) => (e, a.0, x.0));
+    same!((Entity, &D, &C), (), (e, d, c) => (e, d.0, c.0));
+    same!((Entity, &D, Has<A>), (With<Tag>, Without<E>), (e, d, has) => (e, d.0, has));
+    same!(Entity, (With<Tag>, Without<E>), e => e);
+    same!((Entity, &A), Or<(With<Tag>, Without<B>)>, (e, a) => (e, a.0));
+}
+
+#[test]
+fn random_groups_over_random_operations_keep_their_members_and_change_no_answer() {
+    for seed in 0..60 {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test groups" };
+        let mut rng = Rng::new(seed);
+        let (mut grouped, mut plain) = (new_world(), new_world());
+        let mut groups = Vec::new();
+
+        for _ in 0..120 {
+            if rng.one_in(12) {
+                if let Ok(group) = random_group(&mut grouped, &mut rng) {
+                    groups.push(group);
+                }
+            }
+            if rng.one_in(40) && !groups.is_empty() {
+                grouped.ungroup(groups.swap_remove(rng.below(groups.len())));
+            }
+            operate([&mut grouped, &mut plain], &mut rng);
+
+            grouped.verify().unwrap();
+            assert!(grouped.entities().eq(plain.entities()));
+            compare([&grouped, &plain]);
+        }
+    }
+}
+
+#[test]
+fn sorting_a_group_sorts_all_its_pools_and_leaves_every_value_at_its_entity() {
+    // EnTT 149–151.
+    for seed in 0..60 {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test groups" };
+        let mut rng = Rng::new(seed);
+        let (mut world, mut plain) = (new_world(), new_world());
+        let wide = world.group::<(A, B)>().build().unwrap();
+        let narrow = world.group::<(A, B, C)>().exclude::<D>().build().unwrap();
+        let list = world.group::<()>().observe::<(A, C)>().build().unwrap();
+        for _ in 0..80 {
+            operate([&mut world, &mut plain], &mut rng);
+        }
+        let outside = world.pool::<A>().entities()[world.group_len(wide).unwrap()..].to_vec();
+
+        world.sort_group_by::<&A>(narrow, |a, b| b.0.cmp(&a.0)).unwrap();
+        world.sort_group_by::<(Entity, &C)>(list, |a, b| b.0.cmp(&a.0)).unwrap();
+        {
+            let members = world.grouped::<(&A, &C)>(narrow).unwrap();
+            assert!(members.iter().is_sorted_by(|a, b| a.0.0 >= b.0.0));
+            let listed = world.grouped::<Entity>(list).unwrap();
+            assert!(listed.iter().is_sorted_by(|a, b| a > b));
+        }
+        world.sort_group_by::<(&B, &A)>(wide, |a, b| a.0.0.cmp(&b.0.0)).unwrap();
+
+        let (inner, len) = (world.group_len(narrow).unwrap(), world.group_len(wide).unwrap());
+        let names: Vec<String> =
+            world.pool::<B>().as_slice()[..len].iter().map(|b| b.0.clone()).collect();
+        assert!(names[..inner].is_sorted() && names[inner..].is_sorted());
+        assert_eq!(world.pool::<A>().entities()[len..], outside);
+        world.verify().unwrap();
+        compare([&world, &plain]);
+    }
+}
+
+#[test]
+fn members_are_had_as_one_slice_of_each_owned_component() {
+    let mut world = World::new();
+    world.spawn_batch((0..10).map(|n| (A(n), C(n))));
+    world.spawn_batch((10..20).map(A));
+    let group = world.group::<(A, C)>().exclude::<Tag>().build().unwrap();
+    let first = world.pool::<A>().entities()[0];
+    world.insert(first, Tag).unwrap();
+
+    let mut members = world.grouped::<(Entity, &mut A, &C)>(group).unwrap();
+    assert_eq!((members.len(), members.contains(first)), (9, false));
+    let (ids, a, c) = members.slices_mut().unwrap();
+    assert_eq!((ids.len(), a.len(), c.len()), (9, 9, 9));
+    a.iter_mut().zip(c).for_each(|(a, c)| {
+        assert_eq!(a.0, c.0);
+        a.0 += 100;
+    });
+    assert!(members.iter().all(|(_, a, c)| a.0 == c.0 + 100));
+    drop(members);
+
+    assert_eq!(world.get::<A>(first).unwrap().0, 0);
+    world.clear();
+    assert!(world.grouped::<(&A, &C)>(group).unwrap().slices().is_none());
+}
+
+#[test]
+fn a_query_walks_the_prefix_of_the_group_that_covers_it() {
+    let mut world = World::new();
+    let group = world.group::<(A, B)>().build().unwrap();
+    for n in 0..100 {
+        world.spawn(A(n));
+        world.spawn(B(n.to_string()));
+        if n % 3 == 0 {
+            world.spawn((B(n.to_string()), A(n)));
+        }
+    }
+
+    let query = world.query::<(&A, &B)>();
+    assert_eq!(query.iter().size_hint(), (34, Some(34)));
+    let explained = query.explain();
+    assert_eq!((explained.driver_len, explained.matches, explained.runs), (34, 34, 1));
+    assert!(explained.to_string().contains("group"), "{explained}");
+    drop(query);
+    assert_eq!(world.query_filtered::<(&A, &B), Without<C>>().explain().driver_len, 34);
+
+    world.ungroup(group);
+    assert_eq!(world.query::<(&A, &B)>().explain().driver_len, 134);
+}
+
+#[test]
+fn a_group_is_made_once_and_refused_beside_one_that_is_no_chain() {
+    let mut world = World::new();
+    let group = world.group::<(A, B)>().exclude::<D>().build().unwrap();
+
+    assert_eq!(world.group::<(B, A)>().exclude::<D>().build(), Ok(group));
+    let narrower = world.group::<(A, B, C)>().exclude::<D>().build().unwrap();
+    assert_ne!(narrower, group);
+    let refused = world.group::<(A, C)>().build().unwrap_err();
+    let text = refused.to_string();
+    for part in ["group of (A, C)", "group of (A, B) excluding (D)", "A`"] {
+        assert!(text.contains(part), "{text}");
+    }
+    // The same owned pools, but one wants D and the other does not.
+    assert!(world.group::<(A, B)>().observe::<D>().build().is_err());
+    assert!(matches!(world.group::<(A, A)>().build(), Err(GroupConflict::Repeated { .. })));
+    assert!(matches!(
+        world.group::<A>().exclude::<A>().build(),
+        Err(GroupConflict::Repeated { .. })
+    ));
+    assert_eq!(world.group::<()>().exclude::<A>().build(), Err(GroupConflict::Empty));
+
+    assert!(world.ungroup(group) && !world.ungroup(group));
+    assert_eq!(world.group_len(group), None);
+    assert_eq!(world.grouped::<&A>(group).unwrap_err(), GroupError::NoSuchGroup);
+}
+
+#[test]
+fn a_pool_of_a_group_keeps_its_order() {
+    // EnTT 152.
+    let mut world = World::new();
+    world.spawn_batch((0..10).map(|n| (A(9 - n), C(n))));
+    let group = world.group::<A>().observe::<C>().build().unwrap();
+
+    let refused = world.pool_mut::<A>().sort_by_key(|a| a.0).unwrap_err();
+    assert!(refused.to_string().contains("sort the group"), "{refused}");
+    assert!(world.pool_mut::<A>().swap(0, 1).is_err());
+    assert!(world.align::<(A, C)>().is_err());
+    world.pool_mut::<C>().sort_by_key(|c| c.0).unwrap();
+
+    world.ungroup(group);
+    world.pool_mut::<A>().sort_by_key(|a| a.0).unwrap();
+    assert_eq!(world.pool::<A>().as_slice()[0], A(0));
+}
+
+#[test]
+fn a_pool_of_a_group_is_edited_with_its_whole_family() {
+    let mut world = World::new();
+    world.group::<(A, B)>().observe::<C>().build().unwrap();
+    let entity = world.spawn((A(1), B("b".into())));
+
+    let held = world.query::<&B>();
+    let text = panic_message(|| world.pool_mut::<C>().insert(entity, C(1)));
+    assert!(text.contains("B`: wanted to write, but it is borrowed to read"), "{text}");
+    drop(held);
+    world.pool_mut::<C>().insert(entity, C(1)).unwrap();
+
+    assert_eq!(world.query::<(&A, &B, &C)>().count(), 1);
+    world.verify().unwrap();
+}
+
+#[test]
+fn with_more_components_than_bits_groups_are_still_exact() {
+    macro_rules! fillers {
+        ($($name:ident)*) => {
+            $(
+                #[derive(Component)]
+                struct $name;
+            )*
+            fn register(world: &mut World) {
+                $(world.register::<$name>();)*
+            }
+        };
+    }
+    fillers!(
+        F0 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 F14 F15 F16 F17 F18 F19 F20 F21 F22 F23 F24
+        F25 F26 F27 F28 F29 F30 F31 F32 F33 F34 F35 F36 F37 F38 F39 F40 F41 F42 F43 F44 F45 F46
+        F47 F48 F49 F50 F51 F52 F53 F54 F55 F56 F57 F58 F59 F60 F61 F62 F63 F64 F65 F66 F67 F68
+    );
+    for seed in 0..10 {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test groups" };
+        let mut rng = Rng::new(seed);
+        let (mut grouped, mut plain) = (new_world(), new_world());
+        // Some bits are shared before the group is made, some come to be shared after.
+        if rng.one_in(2) {
+            register(&mut grouped);
+        }
+        _ = random_group(&mut grouped, &mut rng);
+        _ = random_group(&mut grouped, &mut rng);
+        register(&mut grouped);
+        for _ in 0..80 {
+            operate([&mut grouped, &mut plain], &mut rng);
+            let living: Vec<Entity> = grouped.entities().collect();
+            if !living.is_empty() {
+                // These share bits with A to E.
+                let entity = rng.pick(&living);
+                _ = grouped.insert(entity, (F58, F59, F60, F61, F62, F63, F64));
+                _ = grouped.remove::<(F59, F61, F63)>(entity);
+            }
+            grouped.verify().unwrap();
+            compare([&grouped, &plain]);
+        }
+    }
+}
