@@ -158,9 +158,7 @@ fn random_groups_over_random_operations_keep_their_members_and_change_no_answer(
 
         for _ in 0..120 {
             if rng.one_in(12) {
-                if let Ok(group) = random_group(&mut grouped, &mut rng) {
-                    groups.push(group);
-                }
+                groups.extend(random_group(&mut grouped, &mut rng));
             }
             if rng.one_in(40) && !groups.is_empty() {
                 grouped.ungroup(groups.swap_remove(rng.below(groups.len())));

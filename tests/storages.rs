@@ -278,7 +278,7 @@ fn pools_of_storages_without_slices_are_walked_pair_by_pair() {
     let b = world.spawn(ByValue(2));
 
     let mut pool = world.pool_mut::<ByValue>();
-    pool.swap(0, 1);
+    pool.swap(0, 1).unwrap();
     for (_, value) in pool.iter_mut() {
         value.0 *= 10;
     }

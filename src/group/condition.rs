@@ -12,6 +12,8 @@ pub(crate) struct Condition {
     /// Signature bits of what must be there, and of what must not.
     need: u64,
     deny: u64,
+    /// The latter one by one.
+    deny_bits: Vec<u64>,
     /// Whether no other component has one of these bits.
     is_exact: bool,
 }
@@ -59,6 +61,7 @@ impl Condition {
         let (need, needs_exactly) = bits(&mut self.owned.iter().chain(&self.observed));
         let (deny, denies_exactly) = bits(&mut self.excluded.iter());
         (self.need, self.deny) = (need, deny);
+        self.deny_bits = self.excluded.iter().map(|&component| bit(component).0).collect();
         self.is_exact = needs_exactly && denies_exactly;
     }
 
@@ -75,11 +78,6 @@ impl Condition {
     /// Number of components that it names: a wider group of a chain has fewer.
     pub(crate) fn strictness(&self) -> usize {
         self.owned.len() + self.observed.len() + self.excluded.len()
-    }
-
-    #[inline]
-    pub(crate) fn excludes(&self, component: u32) -> bool {
-        self.excluded.contains(&component)
     }
 
     /// What must be there, what must not, and what is owned, as bits by component number; `None` if
@@ -99,23 +97,44 @@ impl Condition {
         self.is_exact
     }
 
-    /// Whether the signature has all bits of what must be there.
+    /// Whether an entity with this signature is a member, or is to be one.
+    ///
+    /// An excluded component may be left out of account: the one that it has just got.
     #[inline]
-    pub(crate) fn may_fit(&self, signature: u64) -> bool {
-        signature & self.need == self.need
-    }
-
-    /// Whether an entity with this signature is to be a member.
-    #[inline]
-    pub(crate) fn fits(&self, entity: Entity, signature: u64, family: &mut impl Family) -> bool {
-        if !self.may_fit(signature) {
+    pub(crate) fn fits(
+        &self,
+        entity: Entity,
+        signature: u64,
+        ignored: Option<u32>,
+        family: &mut impl Family,
+    ) -> bool {
+        if signature & self.need != self.need {
             return false;
         }
-        if self.is_exact {
-            return signature & self.deny == 0;
+        if !self.is_exact {
+            return self.fits_by_asking(entity, ignored, family);
         }
+        let ignored = ignored.map_or(0, |component| self.deny_bit(component));
+        signature & self.deny & !ignored == 0
+    }
+
+    /// The signature bit of an excluded component.
+    fn deny_bit(&self, component: u32) -> u64 {
+        let at = self.excluded.iter().position(|&excluded| excluded == component);
+        at.map_or(0, |at| self.deny_bits[at])
+    }
+
+    /// As `fits`, where the signature does not decide.
+    #[cold]
+    fn fits_by_asking(
+        &self,
+        entity: Entity,
+        ignored: Option<u32>,
+        family: &mut impl Family,
+    ) -> bool {
+        let mut refused = self.excluded.iter().filter(|&&component| Some(component) != ignored);
         self.needed().all(|component| family.has(component, entity))
-            && !self.excluded.iter().any(|&component| family.has(component, entity))
+            && !refused.any(|&component| family.has(component, entity))
     }
 
     /// A component that this and `other` own although they are no chain (G2), if there is one.

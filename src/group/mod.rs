@@ -17,7 +17,7 @@ mod condition;
 mod registry;
 
 pub(crate) use condition::{Clash, Condition};
-pub(crate) use registry::{All, GroupNumber, Groups, OfComponent};
+pub(crate) use registry::{GroupNumber, Groups, OfComponent};
 
 use crate::entity::Entity;
 use crate::sparse::SparseSet;
@@ -27,6 +27,11 @@ use crate::storage::AnyMap;
 pub(crate) trait Family {
     /// The map of an owned component.
     fn map(&mut self, component: u32) -> &mut dyn AnyMap;
+
+    /// Exchanges the position of an entity in an owned pool with another one.
+    fn bring(&mut self, component: u32, entity: Entity, to: usize) {
+        self.map(component).bring(entity, to);
+    }
 
     /// Whether an entity has a component, when its signature does not say so for certain.
     fn has(&mut self, component: u32, entity: Entity) -> bool;
@@ -68,15 +73,6 @@ impl Group {
         &mut self.members
     }
 
-    /// Whether an entity is a member.
-    #[inline]
-    fn holds(&self, entity: Entity, family: &mut impl Family) -> bool {
-        match self.condition.owned.first() {
-            None => self.members.contains(entity),
-            Some(&lead) => family.map(lead).position(entity).is_some_and(|at| at < self.len),
-        }
-    }
-
     /// Whether an entity is on the list of a group that owns no pool.
     pub(crate) fn holds_itself(&self, entity: Entity) -> bool {
         self.members.contains(entity)
@@ -90,7 +86,7 @@ impl Group {
             return;
         }
         for &owned in &self.condition.owned {
-            family.map(owned).bring(entity, self.len);
+            family.bring(owned, entity, self.len);
         }
         self.len += 1;
     }
@@ -104,7 +100,7 @@ impl Group {
         }
         self.len -= 1;
         for &owned in &self.condition.owned {
-            family.map(owned).bring(entity, self.len);
+            family.bring(owned, entity, self.len);
         }
     }
 
@@ -121,50 +117,60 @@ impl Group {
     }
 }
 
-/// Some groups, from wide to narrow.
+/// The groups that care about a component, from wide to narrow.
 pub(crate) trait GroupList {
-    fn len(&self) -> usize;
+    /// Number of groups whose members must have it.
+    fn needing(&self) -> usize;
 
-    fn at(&mut self, nth: usize) -> &mut Group;
+    /// Number of groups whose members must not have it.
+    fn excluding(&self) -> usize;
+
+    fn needing_at(&mut self, nth: usize) -> &mut Group;
+
+    fn excluding_at(&mut self, nth: usize) -> &mut Group;
 }
 
-/// Tells the groups of a component that an entity has got it.
+/// An entity, its signature, and what is to be known of the other components.
+pub(crate) type Subject = (Entity, u64);
+
+/// Tells the groups of a component that an entity has got it; the signature says so.
 ///
 /// Within a chain a component is needed by some groups or excluded by some, never both, so it does
 /// not matter who goes first.
 #[inline]
 pub(crate) fn added(
     groups: &mut impl GroupList,
-    (component, entity, signature): (u32, Entity, u64),
+    component: u32,
+    (entity, signature): Subject,
     family: &mut impl Family,
 ) {
-    for nth in 0..groups.len() {
-        let group = groups.at(nth);
-        let enters = !group.condition.excludes(component)
-            && group.condition.fits(entity, signature, family)
-            && !group.holds(entity, family);
-        if enters {
+    for nth in 0..groups.needing() {
+        let group = groups.needing_at(nth);
+        // Not a member so far, because it did not have the component.
+        if group.condition.fits(entity, signature, None, family) {
             group.enter(entity, family);
         }
     }
-    for nth in (0..groups.len()).rev() {
-        let group = groups.at(nth);
-        if group.condition.excludes(component) && group.holds(entity, family) {
+    for nth in (0..groups.excluding()).rev() {
+        let group = groups.excluding_at(nth);
+        // A member so far, if it fits but for the component.
+        if group.condition.fits(entity, signature, Some(component), family) {
             group.leave(entity, family);
         }
     }
 }
 
-/// Tells the groups of a component that an entity is about to lose it.
+/// Tells the groups of a component that an entity is about to lose it; the signature still says
+/// that it has it.
 #[inline]
 pub(crate) fn removing(
     groups: &mut impl GroupList,
-    (component, entity): (u32, Entity),
+    (entity, signature): Subject,
     family: &mut impl Family,
 ) {
-    for nth in (0..groups.len()).rev() {
-        let group = groups.at(nth);
-        if !group.condition.excludes(component) && group.holds(entity, family) {
+    for nth in (0..groups.needing()).rev() {
+        let group = groups.needing_at(nth);
+        if group.condition.fits(entity, signature, None, family) {
             group.leave(entity, family);
         }
     }
@@ -174,37 +180,31 @@ pub(crate) fn removing(
 #[inline]
 pub(crate) fn removed(
     groups: &mut impl GroupList,
-    (component, entity, signature): (u32, Entity, u64),
+    (entity, signature): Subject,
     family: &mut impl Family,
 ) {
-    for nth in 0..groups.len() {
-        let group = groups.at(nth);
-        if group.condition.excludes(component) && group.condition.fits(entity, signature, family) {
+    for nth in 0..groups.excluding() {
+        let group = groups.excluding_at(nth);
+        if group.condition.fits(entity, signature, None, family) {
             group.enter(entity, family);
         }
     }
 }
 
-/// Tells groups that an entity is about to die.
-pub(crate) fn dying(
-    groups: &mut impl GroupList,
-    (entity, signature): (Entity, u64),
-    family: &mut impl Family,
-) {
-    for nth in (0..groups.len()).rev() {
-        let group = groups.at(nth);
-        if group.condition.may_fit(signature) && group.holds(entity, family) {
+/// Tells all groups that an entity is about to die.
+pub(crate) fn dying(groups: &mut Groups, (entity, signature): Subject, family: &mut impl Family) {
+    for nth in (0..groups.numbers().len()).rev() {
+        let number = groups.numbers()[nth];
+        let Some(group) = groups.get_mut(number) else { continue };
+        if group.condition.fits(entity, signature, None, family) {
             group.leave(entity, family);
         }
     }
 }
 
 /// Tells the groups of a component that nobody has it any more: the pool is being emptied.
-pub(crate) fn emptied(groups: &mut impl GroupList, component: u32) {
-    for nth in 0..groups.len() {
-        let group = groups.at(nth);
-        if !group.condition.excludes(component) {
-            group.clear();
-        }
+pub(crate) fn emptied(groups: &mut impl GroupList) {
+    for nth in 0..groups.needing() {
+        groups.needing_at(nth).clear();
     }
 }

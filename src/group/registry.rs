@@ -13,8 +13,15 @@ pub(crate) struct Groups {
     list: Vec<Option<Entry>>,
     /// Numbers of all groups, from wide to narrow.
     order: Vec<GroupNumber>,
-    /// For each component the groups that name it, from wide to narrow.
-    by_component: Vec<Vec<GroupNumber>>,
+    /// For each component the groups that name it.
+    by_component: Vec<Named>,
+}
+
+/// The groups that name a component, from wide to narrow.
+#[derive(Debug, Default)]
+struct Named {
+    needing: Vec<GroupNumber>,
+    excluding: Vec<GroupNumber>,
 }
 
 /// A group, and its condition, which changes only with the whole world in hand and can be read
@@ -36,6 +43,7 @@ impl Groups {
         self.list.get(number as usize)?.as_ref()
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, number: GroupNumber) -> Option<&mut Group> {
         Some(self.list.get_mut(number as usize)?.as_mut()?.group.get_mut())
     }
@@ -45,10 +53,14 @@ impl Groups {
         &self.order
     }
 
-    /// Numbers of the groups that name a component, from wide to narrow.
+    /// Numbers of the groups that need a component, from wide to narrow, and of those that exclude
+    /// it.
     #[inline]
-    pub(crate) fn of(&self, component: u32) -> &[GroupNumber] {
-        self.by_component.get(component as usize).map_or(&[], |numbers| numbers)
+    pub(crate) fn of(&self, component: u32) -> [&[GroupNumber]; 2] {
+        match self.by_component.get(component as usize) {
+            Some(named) => [&named.needing, &named.excluding],
+            None => [&[], &[]],
+        }
     }
 
     /// Numbers and conditions of all groups, from wide to narrow.
@@ -95,14 +107,16 @@ impl Groups {
         let mut order: Vec<(usize, GroupNumber)> = existing.collect();
         order.sort_unstable();
         self.order = order.into_iter().map(|(_, number)| number).collect();
-        let mut by_component = vec![];
+        let conditions = || self.conditions().map(|(_, condition)| condition);
+        let highest = conditions().flat_map(Condition::named).max();
+        let mut by_component: Vec<Named> = Vec::new();
+        by_component.resize_with(highest.map_or(0, |id| id as usize + 1), Named::default);
         for (number, condition) in self.conditions() {
-            for component in condition.named() {
-                let component = component as usize;
-                if by_component.len() <= component {
-                    by_component.resize_with(component + 1, Vec::new);
-                }
-                by_component[component].push(number);
+            for component in condition.needed() {
+                by_component[component as usize].needing.push(number);
+            }
+            for &component in &condition.excluded {
+                by_component[component as usize].excluding.push(number);
             }
         }
         self.by_component = by_component;
@@ -133,28 +147,24 @@ pub(crate) struct OfComponent<'a> {
 
 impl GroupList for OfComponent<'_> {
     #[inline]
-    fn len(&self) -> usize {
-        self.groups.of(self.component).len()
+    fn needing(&self) -> usize {
+        self.groups.of(self.component)[0].len()
     }
 
     #[inline]
-    fn at(&mut self, nth: usize) -> &mut Group {
-        let number = self.groups.of(self.component)[nth];
+    fn excluding(&self) -> usize {
+        self.groups.of(self.component)[1].len()
+    }
+
+    #[inline]
+    fn needing_at(&mut self, nth: usize) -> &mut Group {
+        let number = self.groups.of(self.component)[0][nth];
         self.groups.get_mut(number).expect("a listed group exists")
     }
-}
 
-/// All groups.
-#[derive(Debug)]
-pub(crate) struct All<'a>(pub(crate) &'a mut Groups);
-
-impl GroupList for All<'_> {
-    fn len(&self) -> usize {
-        self.0.order.len()
-    }
-
-    fn at(&mut self, nth: usize) -> &mut Group {
-        let number = self.0.order[nth];
-        self.0.get_mut(number).expect("a listed group exists")
+    #[inline]
+    fn excluding_at(&mut self, nth: usize) -> &mut Group {
+        let number = self.groups.of(self.component)[1][nth];
+        self.groups.get_mut(number).expect("a listed group exists")
     }
 }

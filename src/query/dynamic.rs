@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::cell::{Read, Write};
 use crate::entity::Entity;
-use crate::storage::AnyMap;
+use crate::storage::SharedMap;
 use crate::world::{BorrowConflict, ComponentId, World};
 
 /// Asks for components by their ids; see [`World::dynamic_query`].
@@ -59,10 +59,10 @@ impl DynamicTerms {
 /// A query by component ids; see [`World::dynamic_query`].
 pub struct DynamicQuery<'w> {
     world: &'w World,
-    read: Vec<(ComponentId, Read<'w, dyn AnyMap>)>,
-    write: Vec<(ComponentId, Write<'w, dyn AnyMap>)>,
+    read: Vec<(ComponentId, Read<'w, SharedMap>)>,
+    write: Vec<(ComponentId, Write<'w, SharedMap>)>,
     /// Pools that are only asked who is in, and whether a match must be.
-    asked: Vec<(bool, Read<'w, dyn AnyMap>)>,
+    asked: Vec<(bool, Read<'w, SharedMap>)>,
 }
 
 impl World {
@@ -130,12 +130,12 @@ impl World {
     }
 
     #[track_caller]
-    fn read_by_id(&self, id: ComponentId) -> Result<Read<'_, dyn AnyMap>, DynamicError> {
+    fn read_by_id(&self, id: ComponentId) -> Result<Read<'_, SharedMap>, DynamicError> {
         Ok(self.try_read_any(id).ok_or(DynamicError::Unknown { component: id })??)
     }
 
     #[track_caller]
-    fn write_by_id(&self, id: ComponentId) -> Result<Write<'_, dyn AnyMap>, DynamicError> {
+    fn write_by_id(&self, id: ComponentId) -> Result<Write<'_, SharedMap>, DynamicError> {
         Ok(self.try_write_any(id).ok_or(DynamicError::Unknown { component: id })??)
     }
 }
@@ -180,8 +180,8 @@ impl<'w> DynamicQuery<'w> {
 /// One match of a [`DynamicQuery`].
 pub struct DynamicMatch<'a, 'w> {
     entity: Entity,
-    read: &'a [(ComponentId, Read<'w, dyn AnyMap>)],
-    write: &'a mut [(ComponentId, Write<'w, dyn AnyMap>)],
+    read: &'a [(ComponentId, Read<'w, SharedMap>)],
+    write: &'a mut [(ComponentId, Write<'w, SharedMap>)],
 }
 
 impl DynamicMatch<'_, '_> {

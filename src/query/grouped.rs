@@ -16,7 +16,7 @@ use super::{Iter, IterMut, Query, Walk};
 use crate::cell::{Look, Read};
 use crate::entity::Entity;
 use crate::group::Group;
-use crate::storage::AnyMap;
+use crate::storage::SharedMap;
 use crate::world::{BorrowConflict, GroupId, World};
 
 /// The members of a group, and components of theirs; see [`World::grouped`].
@@ -24,7 +24,7 @@ pub struct Grouped<'w, D: QueryData> {
     query: Query<'w, D>,
     group: Read<'w, Group>,
     /// The members of the first owned pool. Only its entities are looked at.
-    lead: Option<(u32, Look<'w, dyn AnyMap>)>,
+    lead: Option<(u32, Look<'w, SharedMap>)>,
 }
 
 impl World {

@@ -194,12 +194,12 @@ impl<M: SparseMap> SparseSet<M> {
     #[inline]
     #[doc(alias = "swap_elements")]
     pub fn swap(&mut self, a: usize, b: usize) {
-        self.packed.swap(a, b);
+        let (at_a, at_b) = (self.packed[a], self.packed[b]);
+        self.packed[a] = at_b;
+        self.packed[b] = at_a;
         self.stamp += 1;
-        for at in [a, b] {
-            let entity = self.packed[at];
-            self.map.reset(entity.index(), Slot::new(at, entity));
-        }
+        self.map.reset(at_b.index(), Slot::new(a, at_b));
+        self.map.reset(at_a.index(), Slot::new(b, at_a));
     }
 
     /// Empties the set; keeps its memory.

@@ -58,6 +58,9 @@ pub trait AnyMap {
     fn check(&self) -> Result<(), String>;
 }
 
+/// A map in a world, which any thread may borrow.
+pub(crate) type SharedMap = dyn AnyMap + Send + Sync;
+
 /// Heap memory of a map, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MapMemory {
@@ -104,10 +107,7 @@ impl<T: 'static, S: Storage<T>> AnyMap for EntityMap<T, S> {
     }
 
     fn bring(&mut self, entity: Entity, to: usize) {
-        let at = self.set().position(entity).expect("the entity has a value");
-        if at != to {
-            self.swap(at, to);
-        }
+        self.bring(entity, to);
     }
 
     fn clear(&mut self) {

@@ -173,6 +173,15 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         self.values.swap(a, b);
     }
 
+    /// Exchanges the position of `entity`, which has a value, with another one.
+    #[inline(always)]
+    pub(crate) fn bring(&mut self, entity: Entity, to: usize) {
+        let at = self.set.position(entity).expect("the entity has a value");
+        if at != to {
+            self.swap(at, to);
+        }
+    }
+
     /// Drops all values; keeps the memory.
     ///
     /// # Complexity

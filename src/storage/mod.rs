@@ -29,6 +29,7 @@ mod order;
 mod packed;
 
 pub use contract::Storage;
+pub(crate) use erased::SharedMap;
 pub use erased::{AnyMap, MapMemory};
 pub use indexed::Indexed;
 pub use map::{EntityMap, Iter, IterMut};

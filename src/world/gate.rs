@@ -136,7 +136,7 @@ impl Gate<'_> {
         let replaced = admit(pool.parts(), self.entity, &mut *self.word, value);
         if pool.tag.is_grouped && replaced.is_none() {
             let component = pool.tag.id.index() as u32;
-            self.pools.added(component, self.entity, *self.word);
+            self.pools.added(component, (self.entity, *self.word));
         }
         replaced
     }
@@ -153,13 +153,15 @@ impl Gate<'_> {
     #[inline(never)]
     fn remove_grouped<T: Component>(&mut self) -> Option<T> {
         let pool = self.pools.get_mut::<T>()?;
-        if !pool.cell.get_mut().contains(self.entity) {
+        let (bit, is_exact) = pool.tag.bit();
+        let has = *self.word & bit != 0 && (is_exact || pool.cell.get_mut().contains(self.entity));
+        if !has {
             return None;
         }
         let component = pool.tag.id.index() as u32;
-        self.pools.removing(component, self.entity);
+        self.pools.removing(component, (self.entity, *self.word));
         let value = release(self.pools.get_mut::<T>()?.parts(), self.entity, &mut *self.word);
-        self.pools.removed(component, self.entity, *self.word);
+        self.pools.removed(component, (self.entity, *self.word));
         value
     }
 }

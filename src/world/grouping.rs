@@ -165,7 +165,7 @@ impl Pools {
         // From the front: who enters takes the place of one that was seen and did not fit.
         for at in 0..family.map(lead).entities().len() {
             let entity = family.map(lead).entities()[at];
-            if group.condition.fits(entity, signature(entity), &mut family) {
+            if group.condition.fits(entity, signature(entity), None, &mut family) {
                 group.enter(entity, &mut family);
             }
         }

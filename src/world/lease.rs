@@ -4,27 +4,33 @@ use super::pools::Pools;
 use super::{BorrowConflict, World};
 use crate::cell::{Read, Write};
 use crate::entity::Entity;
-use crate::group::{self, Family, Group, GroupList};
-use crate::storage::AnyMap;
+use crate::group::{self, Family, Group, GroupList, Subject};
+use crate::storage::{AnyMap, SharedMap};
 
 /// Guards on the groups that name a component, and on the pools they may have to touch.
 pub(super) struct Lease<'w> {
     component: u32,
-    groups: Vec<Write<'w, Group>>,
+    groups: LeasedGroups<'w>,
     /// Owned pools, without the component's own.
-    owned: Vec<(u32, Write<'w, dyn AnyMap>)>,
+    owned: Vec<(u32, Write<'w, SharedMap>)>,
     /// Other pools of a condition that signatures do not decide.
-    asked: Vec<(u32, Read<'w, dyn AnyMap>)>,
+    asked: Vec<(u32, Read<'w, SharedMap>)>,
 }
 
 impl World {
     /// Takes the guards for a component that groups name.
     #[track_caller]
     pub(super) fn lease(&self, component: u32) -> Result<Lease<'_>, BorrowConflict> {
-        let mut lease = Lease { component, groups: vec![], owned: vec![], asked: vec![] };
+        let groups = LeasedGroups { needing: vec![], excluding: vec![] };
+        let mut lease = Lease { component, groups, owned: vec![], asked: vec![] };
         let conflict = |name| move |conflict| BorrowConflict::new(name, conflict);
-        let numbers = self.pools.groups.of(component);
-        let entries = || numbers.iter().filter_map(|&number| self.pools.groups.get(number));
+        let [needing, excluding] = self.pools.groups.of(component);
+        let of = |numbers: &'_ [_]| {
+            let entries = numbers.iter().filter_map(|&number| self.pools.groups.get(number));
+            entries.collect::<Vec<_>>()
+        };
+        let [needing, excluding] = [of(needing), of(excluding)];
+        let entries = || needing.iter().chain(&excluding);
         // Pools before groups: who has a pool may rely on the groups that own it.
         for id in entries().flat_map(|entry| &entry.condition.owned).copied() {
             if id != component && !lease.owned.iter().any(|(known, _)| *known == id) {
@@ -43,8 +49,11 @@ impl World {
                 }
             }
         }
-        for entry in entries() {
-            lease.groups.push(entry.group.try_write().map_err(conflict("a group"))?);
+        for entry in needing {
+            lease.groups.needing.push(entry.group.try_write().map_err(conflict("a group"))?);
+        }
+        for entry in excluding {
+            lease.groups.excluding.push(entry.group.try_write().map_err(conflict("a group"))?);
         }
         Ok(lease)
     }
@@ -52,53 +61,67 @@ impl World {
 
 impl<'w> Lease<'w> {
     /// Tells the groups that an entity has got the component.
-    pub(super) fn added(&mut self, own: &mut dyn AnyMap, entity: Entity, signature: u64) {
+    pub(super) fn added(&mut self, own: &mut dyn AnyMap, subject: Subject) {
         let (component, groups, mut family) = self.split(own);
-        group::added(groups, (component, entity, signature), &mut family);
+        group::added(groups, component, subject, &mut family);
     }
 
     /// Tells the groups that an entity is about to lose the component.
-    pub(super) fn removing(&mut self, own: &mut dyn AnyMap, entity: Entity) {
-        let (component, groups, mut family) = self.split(own);
-        group::removing(groups, (component, entity), &mut family);
+    pub(super) fn removing(&mut self, own: &mut dyn AnyMap, subject: Subject) {
+        let (_, groups, mut family) = self.split(own);
+        group::removing(groups, subject, &mut family);
     }
 
     /// Tells the groups that an entity has lost the component.
-    pub(super) fn removed(&mut self, own: &mut dyn AnyMap, entity: Entity, signature: u64) {
-        let (component, groups, mut family) = self.split(own);
-        group::removed(groups, (component, entity, signature), &mut family);
+    pub(super) fn removed(&mut self, own: &mut dyn AnyMap, subject: Subject) {
+        let (_, groups, mut family) = self.split(own);
+        group::removed(groups, subject, &mut family);
     }
 
     /// Tells the groups that nobody has the component any more.
     pub(super) fn emptied(&mut self) {
-        group::emptied(&mut self.groups, self.component);
+        group::emptied(&mut self.groups);
     }
 
     /// The component, its groups, and the family with `own` in it.
     fn split<'a>(
         &'a mut self,
         own: &'a mut dyn AnyMap,
-    ) -> (u32, &'a mut Vec<Write<'w, Group>>, Leased<'a, 'w>) {
+    ) -> (u32, &'a mut LeasedGroups<'w>, Leased<'a, 'w>) {
         let Self { component, groups, owned, asked } = self;
         (*component, groups, Leased { own: (*component, own), owned, asked })
     }
 }
 
-impl GroupList for Vec<Write<'_, Group>> {
-    fn len(&self) -> usize {
-        self.len()
+/// The groups of a lease, from wide to narrow.
+struct LeasedGroups<'w> {
+    needing: Vec<Write<'w, Group>>,
+    excluding: Vec<Write<'w, Group>>,
+}
+
+impl GroupList for LeasedGroups<'_> {
+    fn needing(&self) -> usize {
+        self.needing.len()
     }
 
-    fn at(&mut self, nth: usize) -> &mut Group {
-        &mut self[nth]
+    fn excluding(&self) -> usize {
+        self.excluding.len()
+    }
+
+    fn needing_at(&mut self, nth: usize) -> &mut Group {
+        &mut self.needing[nth]
+    }
+
+    fn excluding_at(&mut self, nth: usize) -> &mut Group {
+        &mut self.excluding[nth]
     }
 }
 
 /// The pools of a lease.
 struct Leased<'a, 'w> {
     own: (u32, &'a mut dyn AnyMap),
-    owned: &'a mut [(u32, Write<'w, dyn AnyMap>)],
-    asked: &'a [(u32, Read<'w, dyn AnyMap>)],
+    owned: &'a mut [(u32, Write<'w, SharedMap>)],
+    asked: &'a [(u32, Read<'w, SharedMap>)],
 }
 
 impl Family for Leased<'_, '_> {
@@ -121,30 +144,30 @@ impl Family for Leased<'_, '_> {
 
 impl Pools {
     /// Tells the groups of a component that an entity has got it.
-    #[inline(never)]
-    pub(super) fn added(&mut self, component: u32, entity: Entity, signature: u64) {
+    #[inline]
+    pub(super) fn added(&mut self, component: u32, subject: Subject) {
         let (groups, mut family) = self.split();
         let mut groups = group::OfComponent { groups, component };
-        group::added(&mut groups, (component, entity, signature), &mut family);
+        group::added(&mut groups, component, subject, &mut family);
     }
 
     /// Tells the groups of a component that an entity is about to lose it.
-    pub(super) fn removing(&mut self, component: u32, entity: Entity) {
+    #[inline]
+    pub(super) fn removing(&mut self, component: u32, subject: Subject) {
         let (groups, mut family) = self.split();
-        let mut groups = group::OfComponent { groups, component };
-        group::removing(&mut groups, (component, entity), &mut family);
+        group::removing(&mut group::OfComponent { groups, component }, subject, &mut family);
     }
 
     /// Tells the groups of a component that an entity has lost it.
-    pub(super) fn removed(&mut self, component: u32, entity: Entity, signature: u64) {
+    #[inline]
+    pub(super) fn removed(&mut self, component: u32, subject: Subject) {
         let (groups, mut family) = self.split();
-        let mut groups = group::OfComponent { groups, component };
-        group::removed(&mut groups, (component, entity, signature), &mut family);
+        group::removed(&mut group::OfComponent { groups, component }, subject, &mut family);
     }
 
     /// Tells the groups of a component that nobody has it any more.
     pub(super) fn emptied(&mut self, component: u32) {
-        group::emptied(&mut group::OfComponent { groups: &mut self.groups, component }, component);
+        group::emptied(&mut group::OfComponent { groups: &mut self.groups, component });
     }
 
     /// Tells all groups of new entities, which have just these components and are the last of their
@@ -155,7 +178,7 @@ impl Pools {
             let group = groups.get_mut(number).expect("a listed group exists");
             let Some(&first) = entities.first() else { return };
             // They are all alike.
-            if !group.condition.fits(first, signature, &mut family) {
+            if !group.condition.fits(first, signature, None, &mut family) {
                 continue;
             }
             let len = group.len();

@@ -13,7 +13,7 @@ use super::{BorrowConflict, ComponentId, World};
 use crate::cell::{Read, Write};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, NoSuchEntity};
-use crate::storage::{self, AnyMap};
+use crate::storage::{self, SharedMap};
 
 /// All values of a component, for reading.
 ///
@@ -123,7 +123,7 @@ impl World {
     pub(crate) fn try_read_any(
         &self,
         id: ComponentId,
-    ) -> Option<Result<Read<'_, dyn AnyMap>, BorrowConflict>> {
+    ) -> Option<Result<Read<'_, SharedMap>, BorrowConflict>> {
         let pool = self.pools.find_by_id(id)?;
         Some(pool.read().map_err(|conflict| BorrowConflict::new(pool.name(), conflict)))
     }
@@ -133,7 +133,7 @@ impl World {
     pub(crate) fn try_write_any(
         &self,
         id: ComponentId,
-    ) -> Option<Result<Write<'_, dyn AnyMap>, BorrowConflict>> {
+    ) -> Option<Result<Write<'_, SharedMap>, BorrowConflict>> {
         let pool = self.pools.find_by_id(id)?;
         Some(pool.write().map_err(|conflict| BorrowConflict::new(pool.name(), conflict)))
     }
@@ -157,7 +157,7 @@ impl World {
         let lost = gate::sign_all_out(pool.parts(), &self.entities);
         for entity in lost {
             let signature = self.entities.word_mut(entity).map_or(0, |word| *word);
-            self.pools.removed(component, entity, signature);
+            self.pools.removed(component, (entity, signature));
         }
         if let Some(pool) = self.pools.get_mut::<T>() {
             pool.cell.get_mut().drop_values();
@@ -283,7 +283,7 @@ impl<T: Component> PoolMut<'_, T> {
         let word = self.entities.word(entity).ok_or(NoSuchEntity { entity })?;
         let replaced = gate::admit((&mut self.map, self.tag), entity, word, value);
         if let (Some(lease), None) = (&mut self.lease, &replaced) {
-            lease.added(&mut *self.map, entity, word.load(Ordering::Relaxed));
+            lease.added(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
         }
         Ok(replaced)
     }
@@ -298,9 +298,9 @@ impl<T: Component> PoolMut<'_, T> {
         if !self.map.contains(entity) {
             return None;
         }
-        lease.removing(&mut *self.map, entity);
+        lease.removing(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
         let value = gate::release((&mut self.map, self.tag), entity, word);
-        lease.removed(&mut *self.map, entity, word.load(Ordering::Relaxed));
+        lease.removed(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
         value
     }
 
@@ -334,7 +334,7 @@ impl<T: Component> PoolMut<'_, T> {
         let lost = gate::sign_all_out((&mut self.map, self.tag), self.entities);
         for entity in lost {
             let word = self.entities.word(entity).map_or(0, |word| word.load(Ordering::Relaxed));
-            lease.removed(&mut *self.map, entity, word);
+            lease.removed(&mut *self.map, (entity, word));
         }
         self.map.drop_values();
     }

@@ -7,7 +7,7 @@ use super::pools::{Tag, name_of};
 use crate::cell::{Cell, Conflict, Look, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
-use crate::storage::{AnyMap, EntityMap};
+use crate::storage::{AnyMap, EntityMap, SharedMap};
 
 /// The map of a component type.
 pub(crate) type Map<T> = EntityMap<T, <T as Component>::Storage>;
@@ -44,15 +44,18 @@ pub(crate) trait AnyPool: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// A reading guard on the map.
-    fn read(&self) -> Result<Read<'_, dyn AnyMap>, Conflict>;
+    fn read(&self) -> Result<Read<'_, SharedMap>, Conflict>;
 
     /// A guard on the map for who looks at its entities only.
-    fn look(&self) -> Result<Look<'_, dyn AnyMap>, Conflict>;
+    fn look(&self) -> Result<Look<'_, SharedMap>, Conflict>;
 
     /// The writing guard on the map.
-    fn write(&self) -> Result<Write<'_, dyn AnyMap>, Conflict>;
+    fn write(&self) -> Result<Write<'_, SharedMap>, Conflict>;
 
     fn map_mut(&mut self) -> &mut dyn AnyMap;
+
+    /// Exchanges the position of `entity`, which is in the pool, with another one.
+    fn bring(&mut self, entity: Entity, to: usize);
 
     /// Takes the value of `entity` out, if there is one, without running its drop.
     ///
@@ -86,24 +89,28 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     #[track_caller]
-    fn read(&self) -> Result<Read<'_, dyn AnyMap>, Conflict> {
+    fn read(&self) -> Result<Read<'_, SharedMap>, Conflict> {
         let guard = self.cell.try_read()?;
-        Ok(guard.filter_map(|map| Some(map as &dyn AnyMap)).expect("always some"))
+        Ok(guard.filter_map(|map| Some(map as &SharedMap)).expect("always some"))
     }
 
     #[track_caller]
-    fn look(&self) -> Result<Look<'_, dyn AnyMap>, Conflict> {
-        Ok(self.cell.try_look()?.part(|map| map as &dyn AnyMap))
+    fn look(&self) -> Result<Look<'_, SharedMap>, Conflict> {
+        Ok(self.cell.try_look()?.part(|map| map as &SharedMap))
     }
 
     #[track_caller]
-    fn write(&self) -> Result<Write<'_, dyn AnyMap>, Conflict> {
+    fn write(&self) -> Result<Write<'_, SharedMap>, Conflict> {
         let guard = self.cell.try_write()?;
-        Ok(guard.filter_map(|map| Some(map as &mut dyn AnyMap)).expect("always some"))
+        Ok(guard.filter_map(|map| Some(map as &mut SharedMap)).expect("always some"))
     }
 
     fn map_mut(&mut self) -> &mut dyn AnyMap {
         self.cell.get_mut()
+    }
+
+    fn bring(&mut self, entity: Entity, to: usize) {
+        self.cell.get_mut().bring(entity, to);
     }
 
     fn detach(&mut self, entity: Entity) -> u64 {

@@ -87,6 +87,12 @@ impl Family for PoolFamily<'_> {
         unsafe { self.list[component as usize].as_mut() }.map_mut()
     }
 
+    #[inline]
+    fn bring(&mut self, component: u32, entity: Entity, to: usize) {
+        // SAFETY: owned by the list, and borrowed as `self` is (C3).
+        unsafe { self.list[component as usize].as_mut() }.bring(entity, to);
+    }
+
     fn has(&mut self, component: u32, entity: Entity) -> bool {
         self.map(component).contains(entity)
     }
@@ -206,7 +212,7 @@ impl Pools {
     pub(crate) fn mark_groups(&mut self) {
         for id in 0..self.len() {
             let is_owned = self.groups.is_owned(id as u32);
-            let is_grouped = !self.groups.of(id as u32).is_empty();
+            let is_grouped = self.groups.of(id as u32).iter().any(|numbers| !numbers.is_empty());
             let tag = self.at_mut(id).tag_mut();
             (tag.is_grouped, tag.is_owned) = (is_grouped, is_owned);
         }
@@ -246,7 +252,7 @@ impl Pools {
     pub(crate) fn detach(&mut self, entity: Entity, signature: u64) -> u64 {
         if !self.groups.is_empty() {
             let (groups, mut family) = self.split();
-            group::dying(&mut group::All(groups), (entity, signature), &mut family);
+            group::dying(groups, (entity, signature), &mut family);
         }
         if self.len() > BITS {
             return self.detach_by_asking(entity, signature);

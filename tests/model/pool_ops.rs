@@ -122,7 +122,7 @@ impl PoolAct for Swap {
         assert_eq!(pool.is_empty(), len == 0);
         if len > 0 {
             let (a, b) = (self.0 % len, self.1 % len);
-            pool.swap(a, b);
+            pool.swap(a, b).unwrap();
             model.order[K::NUMBER].swap(a, b);
         }
         assert_eq!(pool.entities(), model.order[K::NUMBER]);

@@ -1,4 +1,4 @@
-//! Esker without hints: no group, no alignment, no sorting.
+//! Esker without hints (no group, no alignment, no sorting), and Esker with a group.
 //!
 //! Bulk rows use `spawn_columns`; single components are iterated as the slice of their pool, and
 //! several by a query and `for_each`. `random_get` holds the pool's guard for the whole loop. Rows
@@ -22,6 +22,10 @@ use crate::{
 #[derive(Debug)]
 pub struct Esker;
 
+/// Esker with a group over what each row iterates.
+#[derive(Debug)]
+pub struct EskerGroup;
+
 impl Contestant for Esker {
     fn name(&self) -> &'static str {
         "esker"
@@ -36,44 +40,7 @@ impl Contestant for Esker {
     }
 
     fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
-        let n = scene.n;
-        match workload {
-            Workload::CreateEmpty => {
-                renewed(move || (World::new(), n), create_empty, |s| counted(s.0.len()))
-            }
-            Workload::Create2 => renewed(move || (World::new(), n), create_2, |s| sum(&mut s.0)),
-            Workload::Create2Batch => {
-                renewed(move || (World::new(), n), create_2_batch, |s| sum(&mut s.0))
-            }
-            Workload::Destroy => renewed(
-                move || pairs(n),
-                destroy,
-                |s| counted(s.0.len() + s.0.pool::<Position>().len()),
-            ),
-            Workload::AddRemove => lasting(narrow(n), add_remove, sum_add_remove),
-            Workload::AddRemoveWide => lasting(wide(n), add_remove, sum_add_remove),
-            Workload::Iter1 => lasting(pairs(n).0, iter_1, sum),
-            Workload::Iter2 => lasting(pairs(n).0, iter_2, sum),
-            Workload::Iter2Half | Workload::Iter2Rare => {
-                lasting(parted(workload, n), iter_2, sum_positions)
-            }
-            Workload::Iter2Shuffled => lasting(shuffled(scene), iter_2, sum),
-            Workload::IterFrag => lasting(fragments(n), iter_frag, sum_data),
-            Workload::Iter3OfMany => lasting(spread(scene), iter_3, sum),
-            Workload::Iter5Wide => lasting(lanes(n), iter_5, sum_lanes),
-            Workload::Heavy => lasting(bodies(n), heavy, sum_places),
-            Workload::RandomGet => {
-                let (world, ids) = pairs(n);
-                let ids = scene.order().iter().map(|i| ids[*i as usize]).collect();
-                lasting((world, ids, 0), random_get, |s| s.2)
-            }
-            Workload::Churn => {
-                let (world, ids) = pairs(n);
-                lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
-            }
-            Workload::ParIter2 => lasting(pairs(n).0, par_iter_2, sum),
-            Workload::Schedule | Workload::Serialize | Workload::Deserialize => None,
-        }
+        prepare::<false>(workload, scene)
     }
 
     fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>> {
@@ -89,10 +56,97 @@ impl Contestant for Esker {
     }
 }
 
+impl Contestant for EskerGroup {
+    fn name(&self) -> &'static str {
+        "esker_group"
+    }
+
+    fn version(&self) -> &'static str {
+        concat!(env!("CARGO_PKG_VERSION"), ", grouped")
+    }
+
+    fn role(&self) -> Role {
+        Role::Ours
+    }
+
+    fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
+        match workload {
+            // A group of one pool changes nothing, and an empty entity is in none.
+            Workload::CreateEmpty | Workload::Iter1 | Workload::IterFrag | Workload::RandomGet => {
+                None
+            }
+            _ => prepare::<true>(workload, scene),
+        }
+    }
+
+    fn hold(&self, _: usize, _: Width) -> Option<Box<dyn Any>> {
+        // What a group keeps is a few numbers.
+        None
+    }
+}
+
+fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
+    let n = scene.n;
+    match workload {
+        Workload::CreateEmpty => {
+            renewed(move || (World::new(), n), create_empty, |s| counted(s.0.len()))
+        }
+        Workload::Create2 => renewed(move || (world::<G>(pair), n), create_2, |s| sum(&mut s.0)),
+        Workload::Create2Batch => {
+            renewed(move || (world::<G>(pair), n), create_2_batch, |s| sum(&mut s.0))
+        }
+        Workload::Destroy => renewed(
+            move || pairs::<G>(n),
+            destroy,
+            |s| counted(s.0.len() + s.0.pool::<Position>().len()),
+        ),
+        Workload::AddRemove => lasting(narrow::<G>(n), add_remove, sum_add_remove),
+        Workload::AddRemoveWide => lasting(wide::<G>(n), add_remove, sum_add_remove),
+        Workload::Iter1 => lasting(pairs::<G>(n).0, iter_1, sum),
+        Workload::Iter2 => lasting(pairs::<G>(n).0, iter_2, sum),
+        Workload::Iter2Half | Workload::Iter2Rare => {
+            lasting(parted::<G>(workload, n), iter_2, sum_positions)
+        }
+        Workload::Iter2Shuffled => lasting(shuffled::<G>(scene), iter_2, sum),
+        Workload::IterFrag => lasting(fragments(n), iter_frag, sum_data),
+        Workload::Iter3OfMany => lasting(spread::<G>(scene), iter_3, sum),
+        Workload::Iter5Wide => lasting(lanes::<G>(n), iter_5, sum_lanes),
+        Workload::Heavy => lasting(bodies::<G>(n), heavy, sum_places),
+        Workload::RandomGet => {
+            let (world, ids) = pairs::<G>(n);
+            let ids = scene.order().iter().map(|i| ids[*i as usize]).collect();
+            lasting((world, ids, 0), random_get, |s| s.2)
+        }
+        Workload::Churn => {
+            let (world, ids) = pairs::<G>(n);
+            lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
+        }
+        Workload::ParIter2 => lasting(pairs::<G>(n).0, par_iter_2, sum),
+        Workload::Schedule | Workload::Serialize | Workload::Deserialize => None,
+    }
+}
+
+/// An empty world, with the group that `group` makes if there is to be one.
+fn world<const G: bool>(group: fn(&mut World)) -> World {
+    let mut world = World::new();
+    if G {
+        group(&mut world);
+    }
+    world
+}
+
+fn pair(world: &mut World) {
+    _ = world.group::<(Position, Velocity)>().build();
+}
+
+fn letters(world: &mut World) {
+    _ = world.group::<(A, B)>().build();
+}
+
 type Pairs = (World, Vec<Entity>);
 
-fn pairs(n: usize) -> Pairs {
-    let mut world = World::new();
+fn pairs<const G: bool>(n: usize) -> Pairs {
+    let mut world = world::<G>(pair);
     let ids = (0..n).map(|i| world.spawn((kernel::position(i), kernel::velocity(i)))).collect();
     (world, ids)
 }
@@ -139,14 +193,14 @@ fn destroy((world, ids): &mut Pairs) {
     }
 }
 
-fn narrow(n: usize) -> Pairs {
-    let mut world = World::new();
+fn narrow<const G: bool>(n: usize) -> Pairs {
+    let mut world = world::<G>(letters);
     let ids = (0..n).map(|i| world.spawn(A { value: kernel::value(i) })).collect();
     (world, ids)
 }
 
-fn wide(n: usize) -> Pairs {
-    let mut world = World::new();
+fn wide<const G: bool>(n: usize) -> Pairs {
+    let mut world = world::<G>(letters);
     let ids = (0..n).map(|i| world.spawn((fillers(), A { value: kernel::value(i) }))).collect();
     (world, ids)
 }
@@ -202,8 +256,8 @@ fn par_iter_2(world: &mut World) {
     query.par_iter_mut().batch(256).for_each(|(p, v)| kernel::orbit(p, v));
 }
 
-fn parted(workload: Workload, n: usize) -> World {
-    let mut world = World::new();
+fn parted<const G: bool>(workload: Workload, n: usize) -> World {
+    let mut world = world::<G>(pair);
     for i in 0..n {
         if moves(workload, i) {
             world.spawn((kernel::position(i), kernel::velocity(i)));
@@ -214,8 +268,8 @@ fn parted(workload: Workload, n: usize) -> World {
     world
 }
 
-fn shuffled(scene: Scene) -> World {
-    let mut world = World::new();
+fn shuffled<const G: bool>(scene: Scene) -> World {
+    let mut world = world::<G>(pair);
     let ids: Vec<_> = (0..scene.n).map(|i| world.spawn(kernel::position(i))).collect();
     for i in scene.order() {
         _ = world.insert(ids[i as usize], kernel::velocity(i as usize));
@@ -249,8 +303,8 @@ fn sum_data(world: &mut World) -> u64 {
     sum_one::<Data>(world)
 }
 
-fn spread(scene: Scene) -> World {
-    let mut world = World::new();
+fn spread<const G: bool>(scene: Scene) -> World {
+    let mut world = world::<G>(|w| _ = w.group::<(Position, Velocity, Force)>().build());
     for i in 0..scene.n {
         let id = world.spawn((kernel::position(i), kernel::velocity(i), kernel::force(i)));
         let spread = scene.spread(i);
@@ -272,8 +326,8 @@ fn iter_3(world: &mut World) {
     query.iter_mut().for_each(|(p, v, f)| kernel::push(p, v, f));
 }
 
-fn lanes(n: usize) -> World {
-    let mut world = World::new();
+fn lanes<const G: bool>(n: usize) -> World {
+    let mut world = world::<G>(|w| _ = w.group::<(Lane0, Lane1, Lane2, Lane3, Lane4)>().build());
     for i in 0..n {
         world.spawn((
             Lane0 { quad: kernel::quad(i, 0) },
@@ -296,8 +350,8 @@ fn sum_lanes(world: &mut World) -> u64 {
     sum_one::<Lane0>(world)
 }
 
-fn bodies(n: usize) -> World {
-    let mut world = World::new();
+fn bodies<const G: bool>(n: usize) -> World {
+    let mut world = world::<G>(|w| _ = w.group::<(Place, Motion)>().build());
     for i in 0..n {
         world.spawn((
             Transform::default(),

@@ -24,6 +24,7 @@ pub fn all() -> Vec<&'static dyn Contestant> {
         &raw::Raw,
         &rawset::RawSet,
         &esker::Esker,
+        &esker::EskerGroup,
         &bevy::Bevy,
         &bevy::BevySparse,
         &hecs::Hecs,
