@@ -70,3 +70,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The programs of the guide, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../guide/src/groups.md")]
+pub struct GroupsGuide;

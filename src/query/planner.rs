@@ -13,7 +13,7 @@ use super::filter::QueryFilter;
 use super::merged::Merged;
 use super::piece::{Guess, Piece, Views};
 use super::prefix::{Prefix, aligned, covering};
-use super::survey::{Speller, Survey, UNKNOWN};
+use super::survey::{Requirement, Speller, Survey, UNKNOWN};
 use super::term::QueryData;
 use super::{Iter, IterMut, Query, Walk};
 use crate::cell::Read;
@@ -205,10 +205,12 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     pub fn drive_by<T: Component>(self) -> Self {
         let id = self.world.component_id::<T>().map_or(UNKNOWN, |id| id.index() as u32);
         let query = Self { wanted: Some(id), plan: None, shared_plan: OnceLock::new(), ..self };
-        let is_required = query.survey().1.driver.is_some();
+        let mut requirement = Requirement::of::<T>();
+        D::columns(D::view(&query.data), &mut requirement);
+        F::columns(F::view(&query.filter), &mut requirement);
         let name = std::any::type_name::<T>();
         assert!(
-            is_required,
+            requirement.is_met,
             "a query cannot be driven by `{name}`, which it does not require; \
             add `With<{name}>` to its filter"
         );

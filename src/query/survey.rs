@@ -143,6 +143,35 @@ impl<'a> Surveyor<'a> for Survey<'a> {
     }
 }
 
+/// Looks for a required pool by the name of its component, which an unknown one has, too.
+#[derive(Debug)]
+pub(super) struct Requirement {
+    name: &'static str,
+    pub(super) is_met: bool,
+    depth: usize,
+}
+
+impl Requirement {
+    pub(super) fn of<T>() -> Self {
+        Self { name: std::any::type_name::<T>(), is_met: false, depth: 0 }
+    }
+}
+
+impl<'a> Surveyor<'a> for Requirement {
+    fn column(&mut self, column: Column<'a>) {
+        let is_required = self.depth == 0 && matches!(column.role, Role::Fetched | Role::With);
+        self.is_met |= is_required && column.name == self.name;
+    }
+
+    fn begin(&mut self, _: Part) {
+        self.depth += 1;
+    }
+
+    fn end(&mut self) {
+        self.depth -= 1;
+    }
+}
+
 /// What marks the wanted driver in a key.
 const DRIVER: u64 = 8;
 
