@@ -28,7 +28,7 @@ type Five = (A, B, C, D, E);
 /// Name, how to make the world, and what is counted.
 type Operation = (&'static str, fn() -> State, fn(&mut State));
 
-const OPERATIONS: [Operation; 17] = [
+const OPERATIONS: [Operation; 22] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),
@@ -46,6 +46,11 @@ const OPERATIONS: [Operation; 17] = [
     ("query_1", fives, counted_query_1),
     ("query_2", fives, counted_query_2),
     ("query_5", fives, counted_query_5),
+    ("query_2_by_runs", walked_fives, counted_query_2),
+    ("query_2_by_list", walked_mix, counted_query_2),
+    ("query_2_in_a_group", grouped_pairs, counted_query_2),
+    ("grouped_insert", grouped_singles, counted_insert),
+    ("grouped_remove", grouped_pairs, counted_remove),
 ];
 
 struct State {
@@ -91,6 +96,48 @@ fn fives() -> State {
     let mut world = World::new();
     let ids = (0..N).map(|_| world.spawn(Five::default())).collect();
     State { world, ids }
+}
+
+/// As `fives`, with a plan for the query of two.
+fn walked_fives() -> State {
+    let state = fives();
+    walk_twice(&state.world);
+    state
+}
+
+/// Pools in different orders, with a plan for the query of two.
+fn walked_mix() -> State {
+    let mut state = empties();
+    for at in 0..N {
+        // An odd step visits all of them.
+        let id = state.ids[at * 2001 % N];
+        state.world.insert(id, A::default()).expect("it is alive");
+    }
+    for &id in &state.ids {
+        state.world.insert(id, B::default()).expect("it is alive");
+    }
+    walk_twice(&state.world);
+    state
+}
+
+/// After the second walk there is a plan.
+fn walk_twice(world: &World) {
+    for _ in 0..2 {
+        world.query::<(&mut A, &B)>().iter_mut().for_each(|(a, b)| a.0[0] += b.0[0]);
+    }
+}
+
+fn grouped_pairs() -> State {
+    let mut state = pairs();
+    state.world.group::<(A, B)>().build().expect("it is the only group");
+    state
+}
+
+/// Entities that lack one component for their group.
+fn grouped_singles() -> State {
+    let mut state = grouped_pairs();
+    state.ids.iter().for_each(|&id| _ = state.world.remove::<B>(id));
+    state
 }
 
 #[inline(never)]

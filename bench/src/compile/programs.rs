@@ -154,6 +154,7 @@ fn main() {
         name: "specs",
         dependency: "specs = { version = \"=0.20.0\", features = [\"derive\"] }",
         source: "
+use specs::Component;
 use specs::prelude::*;
 
 #[derive(Component)]
