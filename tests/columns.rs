@@ -1,5 +1,7 @@
 //! Columns: a world filled by `spawn_columns` is the one that spawning row by row gives.
 
+#![cfg(feature = "derive")]
+
 mod common;
 
 use common::{Ledger, Rng, SeedReport, panics_as_planned, planned_panic};

@@ -1,5 +1,7 @@
 //! Groups: after every operation their members are those that fit, and queries answer as without.
 
+#![cfg(feature = "derive")]
+
 mod common;
 
 use common::{Rng, SeedReport, panic_message};

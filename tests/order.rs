@@ -1,5 +1,7 @@
 //! Order of pools: sorting and aligning move values with their entities, and lose nothing.
 
+#![cfg(feature = "derive")]
+
 mod common;
 
 use std::cmp::Ordering;
