@@ -96,6 +96,23 @@ fn columns_that_make_no_rows_are_refused_and_dropped() {
 }
 
 #[test]
+fn empty_entities_at_once_are_those_that_come_one_by_one() {
+    for seed in 0..30 {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test columns" };
+        let [mut at_once, mut one_by_one] = [0; 2].map(|_| used_world(&mut Rng::new(seed)));
+
+        let ids = at_once.spawn_empty_batch(700).unwrap();
+
+        let expected: Vec<Entity> = (0..700).map(|_| one_by_one.spawn_empty()).collect();
+        assert_eq!(ids, expected);
+        at_once.verify().unwrap();
+    }
+    let mut small = World::builder().entity_limit(5).build();
+    assert!(small.spawn_empty_batch(6).is_err() && small.is_empty());
+    assert_eq!(small.spawn_empty_batch(5).unwrap().len(), 5);
+}
+
+#[test]
 fn columns_without_rows_spawn_nothing() {
     let mut world = World::new();
 

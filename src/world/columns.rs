@@ -126,6 +126,24 @@ impl World {
         Ok(entities)
     }
 
+    /// Brings `count` entities without components to life, and returns their ids.
+    ///
+    /// # Errors
+    /// [`OutOfEntities`] if there are fewer ids left; the world is as it was then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::World;
+    /// let mut world = World::new();
+    /// let ids = world.spawn_empty_batch(1000)?;
+    /// assert!(ids.iter().all(|&id| world.is_orphan(id)));
+    /// # Ok::<(), esker::entity::OutOfEntities>(())
+    /// ```
+    pub fn spawn_empty_batch(&mut self, count: usize) -> Result<Vec<Entity>, OutOfEntities> {
+        self.entities.check_room(count)?;
+        Ok(self.claim_all(count, 0).0)
+    }
+
     /// Brings `rows` entities to life, for which there is room; says whether their indices follow
     /// each other.
     fn claim_all(&mut self, rows: usize, word: u64) -> (Vec<Entity>, bool) {

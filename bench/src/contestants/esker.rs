@@ -169,7 +169,7 @@ fn sum_positions(world: &mut World) -> u64 {
 
 #[inline(never)]
 fn create_empty((world, n): &mut (World, usize)) {
-    world.spawn_batch(std::iter::repeat_n((), *n));
+    _ = world.spawn_empty_batch(*n);
 }
 
 #[inline(never)]
