@@ -5,7 +5,9 @@
 //! and again, after each of a series of changes. `ESKER_QUERY_SEED=7 cargo test --test queries`
 //! runs one seed only.
 
-#![cfg(feature = "derive")]
+// Not in release builds, where the many shapes take minutes to compile; the model and the groups
+// walk queries there.
+#![cfg(all(feature = "derive", debug_assertions))]
 #![allow(unreachable_pub, reason = "modules of one test crate")]
 
 #[path = "queries/borrows.rs"]

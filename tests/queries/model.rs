@@ -40,6 +40,8 @@ impl Model {
     }
 
     pub fn spawned(&mut self, entity: Entity) {
+        // An id that was demanded may have lived before.
+        self.dead.retain(|&dead| dead != entity);
         self.rows.insert(entity, [None; KINDS]);
     }
 

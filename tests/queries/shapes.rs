@@ -124,8 +124,6 @@ fn sliced<D: SliceTerm, F: Condition>(scene: &mut Scene, topics: &[Topic]) {
 /// As `shape`, in the order of `T`.
 fn driven<D: Term, F: Condition, T: Kind>(scene: &mut Scene, topics: &[Topic]) {
     let ways = topics.iter().flat_map(|&topic| ways(topic)).collect();
-    // Components that are not known are mixed up; see `borrows`.
-    scene.world.register::<T>();
     check::<D, F>(scene, |world| world.query_filtered().drive_by::<T>(), Some(T::NUMBER), ways);
 }
 
