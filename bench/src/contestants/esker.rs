@@ -79,9 +79,19 @@ impl Contestant for EskerGroup {
         }
     }
 
-    fn hold(&self, _: usize, _: Width) -> Option<Box<dyn Any>> {
-        // What a group keeps is a few numbers.
-        None
+    fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>> {
+        // What a group keeps beside the pools is a few numbers.
+        let mut world = World::new();
+        pair(&mut world);
+        match width {
+            Width::Two => {
+                for i in 0..n {
+                    world.spawn((kernel::position(i), kernel::velocity(i)));
+                }
+                Some(Box::new(world))
+            }
+            Width::One | Width::Eight => None,
+        }
     }
 }
 
