@@ -70,7 +70,7 @@ pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
     filter: F::Fetch<'w>,
     world: &'w World,
     /// The component whose pool is to be the driver.
-    wanted: Option<u32>,
+    wanted: Option<survey::Wanted>,
     /// The plan, once there is one. Nothing can move while the guards are held, so it stays.
     plan: Option<Read<'w, Plan>>,
     /// The same, found through a shared query.

@@ -13,7 +13,7 @@ use super::filter::QueryFilter;
 use super::merged::Merged;
 use super::piece::{Guess, Piece, Views};
 use super::prefix::{Prefix, aligned, covering};
-use super::survey::{Requirement, Speller, Survey, UNKNOWN};
+use super::survey::{Requirement, Speller, Survey, UNKNOWN, Wanted};
 use super::term::QueryData;
 use super::{Iter, IterMut, Query, Walk};
 use crate::cell::Read;
@@ -100,7 +100,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
 
     /// As `look`, with a component that must be the driver.
     #[inline(always)]
-    fn look_for(&self, wanted: Option<u32>) -> ((D::View<'_>, F::View<'_>), Survey<'_>) {
+    fn look_for(&self, wanted: Option<Wanted>) -> ((D::View<'_>, F::View<'_>), Survey<'_>) {
         let (data, filter) = (D::view(&self.data), F::view(&self.filter));
         let mut survey = Survey::new(wanted);
         D::columns(data, &mut survey);
@@ -127,8 +127,8 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     fn survey_groups(&self) -> (Views<'_, D, F>, Survey<'_>) {
         let ((data, filter), mut survey) = self.look();
         let prefix = covering(self.world, &survey);
-        if let Some(Prefix { only: Some(id), .. }) = prefix {
-            survey = self.look_for(Some(id)).1;
+        if let Some(Prefix { only: Some(driver), .. }) = prefix {
+            survey = self.look_for(Some(driver)).1;
         }
         let mut entities = match survey.driver {
             Some(driver) => driver.entities,
@@ -204,11 +204,16 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[track_caller]
     pub fn drive_by<T: Component>(self) -> Self {
         let id = self.world.component_id::<T>().map_or(UNKNOWN, |id| id.index() as u32);
-        let query = Self { wanted: Some(id), plan: None, shared_plan: OnceLock::new(), ..self };
+        let name = std::any::type_name::<T>();
+        let query = Self {
+            wanted: Some(Wanted { id, name }),
+            plan: None,
+            shared_plan: OnceLock::new(),
+            ..self
+        };
         let mut requirement = Requirement::of::<T>();
         D::columns(D::view(&query.data), &mut requirement);
         F::columns(F::view(&query.filter), &mut requirement);
-        let name = std::any::type_name::<T>();
         assert!(
             requirement.is_met,
             "a query cannot be driven by `{name}`, which it does not require; \

@@ -4,14 +4,14 @@
 //! all pools it owns: no look-up is needed there, and no comparison. A group whose condition is part
 //! of the query's says in addition that no other entity can match.
 
-use super::survey::{Column, Survey};
+use super::survey::{Column, Survey, Wanted};
 use crate::world::World;
 
 /// The part of a pool that groups know.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prefix {
     /// The pool to walk, if no entity but the first `len` of it can match.
-    pub(super) only: Option<u32>,
+    pub(super) only: Option<Wanted>,
     /// Entities at its front that a group of just the query's condition has.
     pub(super) len: usize,
     /// Whether all of these match.
@@ -24,13 +24,14 @@ pub(super) fn covering(world: &World, survey: &Survey<'_>) -> Option<Prefix> {
     let mut best: Option<Prefix> = None;
     for (number, condition) in world.pools().groups.conditions() {
         let Some([need, deny, owned]) = condition.masks() else { continue };
-        let is_wanted = survey.wanted.is_none_or(|id| condition.owned.contains(&id));
+        let is_wanted = survey.wanted.is_none_or(|wanted| condition.owned.contains(&wanted.id));
         if owned == 0 || need & !needs != 0 || deny & !denies != 0 || !is_wanted {
             continue;
         }
         let Some(len) = world.group_size(number) else { continue };
         if best.is_none_or(|best| len <= best.len) {
-            let only = survey.wanted.or(condition.owned.first().copied());
+            let first = condition.owned.first().map(|&id| Wanted { id, name: "" });
+            let only = survey.wanted.or(first);
             let is_sure = need == needs && deny == denies && !survey.has_choice;
             best = Some(Prefix { only, len, is_sure });
         }

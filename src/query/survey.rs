@@ -55,12 +55,27 @@ pub struct Column<'a> {
 /// The number of a component that the world does not know.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
+/// The component whose pool is to be the driver.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) id: u32,
+    /// Tells those apart that the world does not know.
+    pub(super) name: &'static str,
+}
+
+impl Wanted {
+    #[inline]
+    fn is(self, column: &Column<'_>) -> bool {
+        column.id == self.id && (self.id != UNKNOWN || column.name == self.name)
+    }
+}
+
 /// Finds the driver.
 #[derive(Debug)]
 pub(super) struct Survey<'a> {
     pub(super) driver: Option<Column<'a>>,
     /// The component whose pool must be the driver.
-    pub(super) wanted: Option<u32>,
+    pub(super) wanted: Option<Wanted>,
     /// Required and refused components, as bits; `None` if a number is too high for that.
     pub(super) masks: Option<[u64; 2]>,
     /// Whether there are parts of which one is enough.
@@ -77,7 +92,7 @@ pub(super) struct Survey<'a> {
 
 impl Survey<'_> {
     #[inline]
-    pub(super) fn new(wanted: Option<u32>) -> Self {
+    pub(super) fn new(wanted: Option<Wanted>) -> Self {
         Self {
             driver: None,
             wanted,
@@ -111,7 +126,7 @@ impl<'a> Surveyor<'a> for Survey<'a> {
             Role::Fetched | Role::With if self.depth == 0 => {
                 self.required += 1;
                 let is_better = match (self.wanted, self.driver) {
-                    (Some(wanted), _) => column.id == wanted,
+                    (Some(wanted), _) => wanted.is(&column),
                     (None, Some(driver)) => column.entities.len() < driver.entities.len(),
                     (None, None) => true,
                 };
@@ -180,9 +195,9 @@ pub(super) struct Speller<'s, S>(&'s mut S);
 
 impl<'s, S: Spelling> Speller<'s, S> {
     #[inline]
-    pub(super) fn new(to: &'s mut S, wanted: Option<u32>) -> Self {
-        if let Some(id) = wanted {
-            to.shape(u64::from(id) << 8 | DRIVER);
+    pub(super) fn new(to: &'s mut S, wanted: Option<Wanted>) -> Self {
+        if let Some(wanted) = wanted {
+            to.shape(u64::from(wanted.id) << 8 | DRIVER);
         }
         Self(to)
     }

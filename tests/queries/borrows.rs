@@ -217,6 +217,16 @@ fn an_unknown_component_is_not_taken_for_another_unknown_one() {
 }
 
 #[test]
+fn an_explanation_names_the_driver_that_was_asked_for_even_if_nobody_knows_it() {
+    let (world, _) = world();
+
+    let query = world.query::<(&Unknown, &AlsoUnknown)>().drive_by::<Unknown>();
+    assert_eq!(query.explain().driver, Some(std::any::type_name::<Unknown>()));
+    let query = world.query::<(&Unknown, &AlsoUnknown)>().drive_by::<AlsoUnknown>();
+    assert_eq!(query.explain().driver, Some(std::any::type_name::<AlsoUnknown>()));
+}
+
+#[test]
 fn the_only_match_is_lent_and_any_other_number_is_an_error() {
     let (mut world, ids) = world();
 
