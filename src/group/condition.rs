@@ -97,6 +97,14 @@ impl Condition {
         self.is_exact
     }
 
+    /// Whether an entity with this signature is a member, or is to be one; `None` if signatures do
+    /// not decide.
+    #[inline]
+    pub(crate) fn decide(&self, signature: u64) -> Option<bool> {
+        let fits = signature & (self.need | self.deny) == self.need;
+        self.is_exact.then_some(fits)
+    }
+
     /// Whether an entity with this signature is a member, or is to be one.
     ///
     /// An excluded component may be left out of account: the one that it has just got.

@@ -91,6 +91,42 @@ impl Group {
         self.len += 1;
     }
 
+    /// As `enter`, of one who is at its place in the pool of `component` already.
+    #[inline(always)]
+    pub(crate) fn enter_beside(
+        &mut self,
+        component: u32,
+        entity: Entity,
+        family: &mut impl Family,
+    ) {
+        self.bring_beside(component, entity, family);
+        self.len += 1;
+    }
+
+    /// As `leave`, of one who leaves the pool of `component`, too; returns the position there that
+    /// no member has any more.
+    #[inline(always)]
+    pub(crate) fn leave_beside(
+        &mut self,
+        component: u32,
+        entity: Entity,
+        family: &mut impl Family,
+    ) -> usize {
+        self.len -= 1;
+        self.bring_beside(component, entity, family);
+        self.len
+    }
+
+    /// Brings an entity to the end of the members, in all owned pools but one.
+    #[inline(always)]
+    fn bring_beside(&mut self, component: u32, entity: Entity, family: &mut impl Family) {
+        for &owned in &self.condition.owned {
+            if owned != component {
+                family.bring(owned, entity, self.len);
+            }
+        }
+    }
+
     /// Lets a member out.
     #[inline]
     fn leave(&mut self, entity: Entity, family: &mut impl Family) {

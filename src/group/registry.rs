@@ -48,6 +48,14 @@ impl Groups {
         Some(self.list.get_mut(number as usize)?.as_mut()?.group.get_mut())
     }
 
+    /// The group that owns a component, if no other one names it.
+    pub(crate) fn sole_owner(&self, component: u32) -> Option<GroupNumber> {
+        match self.of(component) {
+            [&[number], []] => self.is_owned(component).then_some(number),
+            _ => None,
+        }
+    }
+
     /// Numbers of all groups, from wide to narrow.
     pub(crate) fn numbers(&self) -> &[GroupNumber] {
         &self.order
@@ -138,33 +146,48 @@ impl Groups {
     }
 }
 
-/// The groups that name a component.
+/// The groups that name a component, looked up once for a change of it.
 #[derive(Debug)]
 pub(crate) struct OfComponent<'a> {
-    pub(crate) groups: &'a mut Groups,
-    pub(crate) component: u32,
+    list: &'a mut [Option<Entry>],
+    needing: &'a [GroupNumber],
+    excluding: &'a [GroupNumber],
+}
+
+impl<'a> OfComponent<'a> {
+    #[inline]
+    pub(crate) fn new(groups: &'a mut Groups, component: u32) -> Self {
+        let Groups { list, by_component, .. } = groups;
+        match by_component.get(component as usize) {
+            Some(Named { needing, excluding }) => Self { list, needing, excluding },
+            None => Self { list, needing: &[], excluding: &[] },
+        }
+    }
+
+    #[inline]
+    fn group(list: &mut [Option<Entry>], number: GroupNumber) -> &mut Group {
+        list[number as usize].as_mut().expect("a listed group exists").group.get_mut()
+    }
 }
 
 impl GroupList for OfComponent<'_> {
     #[inline]
     fn needing(&self) -> usize {
-        self.groups.of(self.component)[0].len()
+        self.needing.len()
     }
 
     #[inline]
     fn excluding(&self) -> usize {
-        self.groups.of(self.component)[1].len()
+        self.excluding.len()
     }
 
     #[inline]
     fn needing_at(&mut self, nth: usize) -> &mut Group {
-        let number = self.groups.of(self.component)[0][nth];
-        self.groups.get_mut(number).expect("a listed group exists")
+        Self::group(self.list, self.needing[nth])
     }
 
     #[inline]
     fn excluding_at(&mut self, nth: usize) -> &mut Group {
-        let number = self.groups.of(self.component)[1][nth];
-        self.groups.get_mut(number).expect("a listed group exists")
+        Self::group(self.list, self.excluding[nth])
     }
 }

@@ -44,6 +44,10 @@ pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
     /// position it held.
     fn vacate(&mut self, entity: Entity) -> Option<usize>;
 
+    /// Says in the slot of `entity`, if it is that of this very version, that its position is
+    /// `to`, and returns the one before.
+    fn relocate(&mut self, entity: Entity, to: usize) -> Option<usize>;
+
     /// Makes room for the slots of `additional` more members, if they lie side by side.
     fn reserve(&mut self, additional: usize);
 
@@ -256,7 +260,7 @@ impl SparseMap for PagedMap {
         self.window.reserve(additional);
     }
 
-    #[inline]
+    #[inline(always)]
     fn reset(&mut self, index: u32, slot: Slot) {
         let place = self.place(index);
         match self.window.get_mut(place) {
@@ -269,7 +273,19 @@ impl SparseMap for PagedMap {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn relocate(&mut self, entity: Entity, to: usize) -> Option<usize> {
+        let place = self.place(entity.index());
+        let slot = match self.window.get_mut(place) {
+            Some(slot) => slot,
+            None => self.far_slot_mut(entity.index())?,
+        };
+        let position = slot.position_of(entity)?;
+        *slot = Slot::new(to, entity);
+        Some(position)
+    }
+
+    #[inline(always)]
     fn vacate(&mut self, entity: Entity) -> Option<usize> {
         let place = self.place(entity.index());
         let slot = match self.window.get_mut(place) {
@@ -333,12 +349,19 @@ impl SparseMap for HashedMap {
         self.slots.entry(index).or_insert(Slot::VACANT)
     }
 
-    #[inline]
+    #[inline(always)]
     fn reset(&mut self, index: u32, slot: Slot) {
         self.slots.insert(index, slot);
     }
 
-    #[inline]
+    #[inline(always)]
+    fn relocate(&mut self, entity: Entity, to: usize) -> Option<usize> {
+        let slot = self.slots.get_mut(&entity.index())?;
+        let position = slot.position_of(entity)?;
+        *slot = Slot::new(to, entity);
+        Some(position)
+    }
+
     fn vacate(&mut self, entity: Entity) -> Option<usize> {
         let position = self.get(entity.index()).position_of(entity)?;
         self.slots.remove(&entity.index());

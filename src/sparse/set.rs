@@ -177,6 +177,30 @@ impl<M: SparseMap> SparseSet<M> {
         Some(at)
     }
 
+    /// Removes `entity` and says which position it had; the entity at `through` has that position
+    /// now, and the last one that of `through`.
+    ///
+    /// # Panics
+    /// If `through` is out of bounds or in front of the entity.
+    #[inline(always)]
+    pub(crate) fn remove_through(&mut self, entity: Entity, through: usize) -> Option<usize> {
+        let follows = self.packed[through];
+        let at = self.map.vacate(entity)?;
+        debug_assert_eq!(self.packed.get(at), Some(&entity), "S1");
+        assert!(at <= through);
+        self.stamp += 1;
+        if at != through {
+            self.packed[at] = follows;
+            self.map.reset(follows.index(), Slot::new(at, follows));
+        }
+        let last = self.packed.pop();
+        if let (Some(place), Some(moved)) = (self.packed.get_mut(through), last) {
+            *place = moved;
+            self.map.reset(moved.index(), Slot::new(through, moved));
+        }
+        Some(at)
+    }
+
     /// Removes the entity at a position; the last entity has that position now.
     ///
     /// # Panics
@@ -200,6 +224,25 @@ impl<M: SparseMap> SparseSet<M> {
         self.stamp += 1;
         self.map.reset(at_b.index(), Slot::new(a, at_b));
         self.map.reset(at_a.index(), Slot::new(b, at_a));
+    }
+
+    /// Exchanges the position of `entity` with another one; returns the one it had, `None` if it
+    /// is not in the set.
+    ///
+    /// # Panics
+    /// If `to` is out of bounds.
+    #[inline(always)]
+    pub(crate) fn bring(&mut self, entity: Entity, to: usize) -> Option<usize> {
+        let other = self.packed[to];
+        let at = self.map.relocate(entity, to)?;
+        if at != to {
+            debug_assert_eq!(self.packed.get(at), Some(&entity), "S1");
+            self.stamp += 1;
+            self.packed[at] = other;
+            self.packed[to] = entity;
+            self.map.reset(other.index(), Slot::new(at, other));
+        }
+        Some(at)
     }
 
     /// Empties the set; keeps its memory.

@@ -145,6 +145,28 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         Some(self.values.swap_remove(at, entity))
     }
 
+    /// Gives `entity`, which has none, a value at a position; what is there moves to the end.
+    #[inline(always)]
+    pub(crate) fn insert_at(&mut self, entity: Entity, value: T, at: usize) {
+        let replaced = self.insert(entity, value);
+        debug_assert!(replaced.is_none());
+        let last = self.len() - 1;
+        if at != last {
+            self.swap(at, last);
+        }
+    }
+
+    /// Takes the value of `entity` out; the one at `through`, which is not in front of it, moves to
+    /// its place, and the last one to that of `through`.
+    #[inline(always)]
+    pub(crate) fn remove_through(&mut self, entity: Entity, through: usize) -> Option<T> {
+        let at = self.set.remove_through(entity, through)?;
+        if at != through {
+            self.values.swap(at, through);
+        }
+        Some(self.values.swap_remove(through, entity))
+    }
+
     /// Keeps the values for which `keep` says `true`, and drops the others one by one.
     ///
     /// Values are visited in packed order, except that the last one is visited early when it
@@ -176,9 +198,9 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     /// Exchanges the position of `entity`, which has a value, with another one.
     #[inline(always)]
     pub(crate) fn bring(&mut self, entity: Entity, to: usize) {
-        let at = self.set.position(entity).expect("the entity has a value");
+        let at = self.set.bring(entity, to).expect("the entity has a value");
         if at != to {
-            self.swap(at, to);
+            self.values.swap(at, to);
         }
     }
 

@@ -133,10 +133,37 @@ impl Gate<'_> {
     #[inline(always)]
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
         let pool = self.pools.get_or_create::<T>();
-        let replaced = admit(pool.parts(), self.entity, &mut *self.word, value);
-        if pool.tag.is_grouped && replaced.is_none() {
-            let component = pool.tag.id.index() as u32;
-            self.pools.added(component, (self.entity, *self.word));
+        if pool.tag.is_grouped {
+            return self.insert_grouped(value);
+        }
+        admit(pool.parts(), self.entity, &mut *self.word, value)
+    }
+
+    /// As `insert`, for a component that a group names.
+    #[inline(never)]
+    fn insert_grouped<T: Component>(&mut self, value: T) -> Option<T> {
+        let (entity, word) = (self.entity, &mut *self.word);
+        let (groups, mut family) = self.pools.split();
+        let pool = family.get_mut::<T>()?;
+        let (bit, component) = (pool.tag.bit, pool.tag.id.index() as u32);
+        // The common case at once: it has no such value, and goes straight to its place.
+        if *word & bit == 0
+            && let Some(number) = pool.tag.sole_owner
+            && let Some(group) = groups.get_mut(number)
+            && let Some(enters) = group.condition.decide(*word | bit)
+        {
+            if enters {
+                pool.cell.get_mut().insert_at(entity, value, group.len());
+                word.add(bit);
+                group.enter_beside(component, entity, &mut family);
+            } else {
+                admit(pool.parts(), entity, word, value);
+            }
+            return None;
+        }
+        let replaced = admit(pool.parts(), entity, &mut *word, value);
+        if replaced.is_none() {
+            self.pools.added(component, (entity, *self.word));
         }
         replaced
     }
@@ -152,13 +179,28 @@ impl Gate<'_> {
 
     #[inline(never)]
     fn remove_grouped<T: Component>(&mut self) -> Option<T> {
-        let pool = self.pools.get_mut::<T>()?;
+        let (entity, word) = (self.entity, &mut *self.word);
+        let (groups, mut family) = self.pools.split();
+        let pool = family.get_mut::<T>()?;
         let (bit, is_exact) = pool.tag.bit();
-        let has = *self.word & bit != 0 && (is_exact || pool.cell.get_mut().contains(self.entity));
+        let has = *word & bit != 0 && (is_exact || pool.cell.get_mut().contains(entity));
         if !has {
             return None;
         }
         let component = pool.tag.id.index() as u32;
+        if let Some(number) = pool.tag.sole_owner
+            && let Some(group) = groups.get_mut(number)
+            && let Some(leaves) = group.condition.decide(*word)
+        {
+            if !leaves {
+                return release(pool.parts(), entity, word);
+            }
+            let end = group.leave_beside(component, entity, &mut family);
+            let (map, tag) = family.get_mut::<T>()?.parts();
+            let value = map.remove_through(entity, end);
+            word.keep(tag.keep);
+            return value;
+        }
         self.pools.removing(component, (self.entity, *self.word));
         let value = release(self.pools.get_mut::<T>()?.parts(), self.entity, &mut *self.word);
         self.pools.removed(component, (self.entity, *self.word));

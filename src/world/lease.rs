@@ -144,30 +144,30 @@ impl Family for Leased<'_, '_> {
 
 impl Pools {
     /// Tells the groups of a component that an entity has got it.
-    #[inline]
+    #[inline(never)]
     pub(super) fn added(&mut self, component: u32, subject: Subject) {
         let (groups, mut family) = self.split();
-        let mut groups = group::OfComponent { groups, component };
+        let mut groups = group::OfComponent::new(groups, component);
         group::added(&mut groups, component, subject, &mut family);
     }
 
     /// Tells the groups of a component that an entity is about to lose it.
-    #[inline]
+    #[inline(never)]
     pub(super) fn removing(&mut self, component: u32, subject: Subject) {
         let (groups, mut family) = self.split();
-        group::removing(&mut group::OfComponent { groups, component }, subject, &mut family);
+        group::removing(&mut group::OfComponent::new(groups, component), subject, &mut family);
     }
 
     /// Tells the groups of a component that an entity has lost it.
-    #[inline]
+    #[inline(never)]
     pub(super) fn removed(&mut self, component: u32, subject: Subject) {
         let (groups, mut family) = self.split();
-        group::removed(&mut group::OfComponent { groups, component }, subject, &mut family);
+        group::removed(&mut group::OfComponent::new(groups, component), subject, &mut family);
     }
 
     /// Tells the groups of a component that nobody has it any more.
     pub(super) fn emptied(&mut self, component: u32) {
-        group::emptied(&mut group::OfComponent { groups: &mut self.groups, component });
+        group::emptied(&mut group::OfComponent::new(&mut self.groups, component));
     }
 
     /// Tells all groups of new entities, which have just these components and are the last of their

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use super::pool_box::{AnyPool, PoolBox};
 use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
-use crate::group::{self, Family, Groups};
+use crate::group::{self, Family, GroupNumber, Groups};
 use crate::storage::AnyMap;
 
 /// Number of a component in one world, in the order in which the world came to know them.
@@ -38,6 +38,8 @@ pub(crate) struct Tag {
     /// Whether a group names the component, and whether one owns it.
     pub(crate) is_grouped: bool,
     pub(crate) is_owned: bool,
+    /// The group that owns the component, if no other one names it.
+    pub(crate) sole_owner: Option<GroupNumber>,
 }
 
 impl Tag {
@@ -71,9 +73,18 @@ pub(crate) struct Pools {
 /// The pools without their groups, for these to touch.
 pub(crate) struct PoolFamily<'a> {
     list: &'a mut [NonNull<dyn AnyPool>],
+    by_type: &'a [Option<NonNull<u8>>],
 }
 
 impl PoolFamily<'_> {
+    #[inline]
+    pub(crate) fn get_mut<T: Component>(&mut self) -> Option<&mut PoolBox<T>> {
+        let mut pool = find::<T>(self.by_type)?;
+        // SAFETY: it leads to a `PoolBox<T>` (C2) that lives as long as the `Pools`, which are
+        // borrowed uniquely (C3).
+        Some(unsafe { pool.as_mut() })
+    }
+
     fn tag(&self, component: u32) -> &Tag {
         // SAFETY: owned by the list, and borrowed as `self` is (C3).
         unsafe { self.list[component as usize].as_ref() }.tag()
@@ -144,31 +155,15 @@ impl Pools {
     /// Where the pool of `T` lies.
     #[inline]
     fn find<T: Component>(&self) -> Option<NonNull<PoolBox<T>>> {
-        let index = match T::type_slot() {
-            // A number that is not known yet is out of bounds; `find_slowly` asks for it.
-            Some(slot) => slot.number(),
-            None => TypeIndex::<T>::of().get(),
-        };
-        let pool = match self.by_type.get(index) {
-            Some(&pool) => pool?,
-            None => self.find_slowly::<T>()?,
-        };
-        debug_assert!(self.is_of::<T>(pool), "C2");
-        Some(pool.cast())
+        let pool = find::<T>(&self.by_type)?;
+        debug_assert!(self.is_of::<T>(pool.cast()), "C2");
+        Some(pool)
     }
 
     /// Whether a pointer leads to a pool of this type: C2 and C3, for checks.
     fn is_of<T: Component>(&self, pool: NonNull<u8>) -> bool {
         let id = self.list.iter().position(|known| known.cast() == pool);
         id.is_some_and(|id| self.at(id).component_type() == TypeId::of::<T>())
-    }
-
-    /// As `find`, for a type that this process may not have numbered.
-    #[cold]
-    #[inline(never)]
-    fn find_slowly<T: Component>(&self) -> Option<NonNull<u8>> {
-        let index = T::type_slot().map_or_else(TypeIndex::of, TypeSlot::get).get();
-        *self.by_type.get(index)?
     }
 
     #[cold]
@@ -187,7 +182,7 @@ impl Pools {
         }
         let keep = if shared { u64::MAX } else { !bit };
         let id = ComponentId(number);
-        let tag = Tag { id, bit, keep, is_grouped: false, is_owned: false };
+        let tag = Tag { id, bit, keep, is_grouped: false, is_owned: false, sole_owner: None };
         if self.by_type.len() <= index {
             self.by_type.resize(index + 1, None);
         }
@@ -205,7 +200,7 @@ impl Pools {
     /// The groups, and the pools for them to touch.
     #[inline]
     pub(crate) fn split(&mut self) -> (&mut Groups, PoolFamily<'_>) {
-        (&mut self.groups, PoolFamily { list: &mut self.list })
+        (&mut self.groups, PoolFamily { list: &mut self.list, by_type: &self.by_type })
     }
 
     /// Says in the tags of all pools what groups there are.
@@ -213,8 +208,10 @@ impl Pools {
         for id in 0..self.len() {
             let is_owned = self.groups.is_owned(id as u32);
             let is_grouped = self.groups.of(id as u32).iter().any(|numbers| !numbers.is_empty());
+            let sole_owner = self.groups.sole_owner(id as u32);
             let tag = self.at_mut(id).tag_mut();
             (tag.is_grouped, tag.is_owned) = (is_grouped, is_owned);
+            tag.sole_owner = sole_owner;
         }
     }
 
@@ -282,6 +279,29 @@ impl Pools {
     pub(crate) fn candidates(signature: u64, pools: usize) -> Candidates {
         Candidates { signature, next: usize::MAX, pools }
     }
+}
+
+/// Where the pool of `T` lies, by what `Pools::by_type` says.
+#[inline]
+fn find<T: Component>(by_type: &[Option<NonNull<u8>>]) -> Option<NonNull<PoolBox<T>>> {
+    let index = match T::type_slot() {
+        // A number that is not known yet is out of bounds; `find_slowly` asks for it.
+        Some(slot) => slot.number(),
+        None => TypeIndex::<T>::of().get(),
+    };
+    let pool = match by_type.get(index) {
+        Some(&pool) => pool?,
+        None => find_slowly::<T>(by_type)?,
+    };
+    Some(pool.cast())
+}
+
+/// As `find`, for a type that this process may not have numbered.
+#[cold]
+#[inline(never)]
+fn find_slowly<T: Component>(by_type: &[Option<NonNull<u8>>]) -> Option<NonNull<u8>> {
+    let index = T::type_slot().map_or_else(TypeIndex::of, TypeSlot::get).get();
+    *by_type.get(index)?
 }
 
 /// See [`Pools::candidates`]. Apart from any borrow, so that the pools can be changed on the way.
