@@ -26,6 +26,7 @@ const UNSAFE: &[&str] = &[
     "query/lookup.rs",
     "query/many.rs",
     "query/mode.rs",
+    "query/opening.rs",
     "query/optional.rs",
     "query/parallel.rs",
     "query/piece.rs",

@@ -32,7 +32,7 @@ impl<T> Cell<T> {
         self.flag.take_read()?;
         // SAFETY: not null; the flag keeps writers out until the guard is gone (B1).
         let value = unsafe { NonNull::new_unchecked(self.value.get()) };
-        Ok(Read { value, borrow: ReadBorrow(&self.flag) })
+        Ok(Read { value, borrow: ReadBorrow(Some(&self.flag)) })
     }
 
     /// A borrow that sees the structure; values may be written meanwhile.
@@ -42,7 +42,7 @@ impl<T> Cell<T> {
         self.flag.take_look()?;
         // SAFETY: not null; the flag keeps out who would change the structure (B1).
         let value = unsafe { NonNull::new_unchecked(self.value.get()) };
-        Ok(Look { value, _held: LookBorrow(&self.flag) })
+        Ok(Look { value, _held: LookBorrow(Some(&self.flag)) })
     }
 
     /// A borrow that allows to write values through pointers, and to nothing else.
@@ -52,7 +52,7 @@ impl<T> Cell<T> {
         self.flag.take_edit()?;
         // SAFETY: as in `try_look`.
         let value = unsafe { NonNull::new_unchecked(self.value.get()) };
-        Ok(Edit { value, _held: EditBorrow(&self.flag) })
+        Ok(Edit { value, _held: EditBorrow(Some(&self.flag)) })
     }
 
     #[inline]
@@ -62,6 +62,39 @@ impl<T> Cell<T> {
         // SAFETY: not null; the flag keeps everyone else out until the guard is gone (B1).
         let value = unsafe { NonNull::new_unchecked(self.value.get()) };
         Ok(Write { value, borrow: WriteBorrow(&self.flag), lent: PhantomData })
+    }
+
+    /// As `try_read`, without a mark in the flag.
+    ///
+    /// # Safety
+    /// As long as the borrow of the cell lasts nobody has a guard that B1 excludes beside it.
+    #[inline]
+    pub(crate) unsafe fn read_unmarked(&self) -> Read<'_, T> {
+        // SAFETY: not null; nobody writes meanwhile, as the caller promises.
+        let value = unsafe { NonNull::new_unchecked(self.value.get()) };
+        Read { value, borrow: ReadBorrow(None) }
+    }
+
+    /// As `try_look`, without a mark in the flag.
+    ///
+    /// # Safety
+    /// As `read_unmarked`.
+    #[inline]
+    pub(crate) unsafe fn look_unmarked(&self) -> Look<'_, T> {
+        // SAFETY: as in `read_unmarked`.
+        let value = unsafe { NonNull::new_unchecked(self.value.get()) };
+        Look { value, _held: LookBorrow(None) }
+    }
+
+    /// As `try_edit`, without a mark in the flag.
+    ///
+    /// # Safety
+    /// As `read_unmarked`.
+    #[inline]
+    pub(crate) unsafe fn edit_unmarked(&self) -> Edit<'_, T> {
+        // SAFETY: as in `read_unmarked`.
+        let value = unsafe { NonNull::new_unchecked(self.value.get()) };
+        Edit { value, _held: EditBorrow(None) }
     }
 
     /// The value, for one who has the cell to himself: no guard can exist.
@@ -75,12 +108,14 @@ impl<T> Cell<T> {
     }
 }
 
-struct ReadBorrow<'a>(&'a Flag);
+struct ReadBorrow<'a>(Option<&'a Flag>);
 
 impl Drop for ReadBorrow<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.release_read();
+        if let Some(flag) = self.0 {
+            flag.release_read();
+        }
     }
 }
 
@@ -93,21 +128,25 @@ impl Drop for WriteBorrow<'_> {
     }
 }
 
-struct LookBorrow<'a>(&'a Flag);
+struct LookBorrow<'a>(Option<&'a Flag>);
 
 impl Drop for LookBorrow<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.release_look();
+        if let Some(flag) = self.0 {
+            flag.release_look();
+        }
     }
 }
 
-struct EditBorrow<'a>(&'a Flag);
+struct EditBorrow<'a>(Option<&'a Flag>);
 
 impl Drop for EditBorrow<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.release_edit();
+        if let Some(flag) = self.0 {
+            flag.release_edit();
+        }
     }
 }
 
@@ -190,6 +229,17 @@ unsafe impl<T: ?Sized + Send> Send for Write<'_, T> {}
 unsafe impl<T: ?Sized + Sync> Sync for Write<'_, T> {}
 
 impl<'a, T: ?Sized> Read<'a, T> {
+    /// The borrow without the guard, if there is no mark to be taken back.
+    #[inline]
+    pub(crate) fn into_unmarked(self) -> Result<&'a T, Self> {
+        match self.borrow.0 {
+            // SAFETY: who made a guard without a mark has promised that nobody writes as long as
+            // `'a` lasts.
+            None => Ok(unsafe { self.value.as_ref() }),
+            Some(_) => Err(self),
+        }
+    }
+
     /// Narrows the borrow to a part of the value, if there is such a part.
     #[inline]
     pub(crate) fn filter_map<U: ?Sized>(

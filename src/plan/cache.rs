@@ -26,7 +26,7 @@ pub(crate) trait Asked {
     fn spell(&self, to: &mut impl Spelling);
 
     /// Whether these are the words of the key.
-    #[inline]
+    #[inline(always)]
     fn is_spelled(&self, words: &[u64]) -> bool {
         let mut comparison = Comparison::with(words);
         self.spell(&mut comparison);
@@ -34,7 +34,7 @@ pub(crate) trait Asked {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn tag_of(query: &impl Asked) -> u64 {
     let mut tag = Tag::default();
     query.spell(&mut tag);
@@ -73,8 +73,9 @@ struct Place {
     entry: Cell<Entry>,
 }
 
+/// A query that was asked for, and its plan.
 #[derive(Default)]
-struct Entry {
+pub(crate) struct Entry {
     key: Vec<u64>,
     plan: Option<Plan>,
     too_big: bool,
@@ -99,8 +100,18 @@ impl Plans {
     /// Looks a query up.
     #[inline]
     pub(crate) fn find(&self, query: &impl Asked) -> Finding<'_> {
+        self.find_by(query, |cell| cell.try_read().ok())
+    }
+
+    /// As `find`, by one who says how to open the place of a plan.
+    #[inline(always)]
+    pub(crate) fn find_by<'a>(
+        &'a self,
+        query: &impl Asked,
+        open: impl FnOnce(&'a Cell<Entry>) -> Option<Read<'a, Entry>>,
+    ) -> Finding<'a> {
         if let Some(place) = self.place_of(tag_of(query))
-            && let Ok(entry) = place.entry.try_read()
+            && let Some(entry) = open(&place.entry)
             && query.is_spelled(&entry.key)
         {
             place.used.store(self.clock.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -143,7 +154,7 @@ impl Plans {
     }
 
     /// The place whose tag this is.
-    #[inline]
+    #[inline(always)]
     fn place_of(&self, tag: u64) -> Option<&Place> {
         let places = self.places.get()?;
         ways(places, tag).iter().find(|place| place.tag.load(Ordering::Relaxed) == tag)

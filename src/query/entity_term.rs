@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "reads the entities of a stretch through a pointer")]
 
+use super::opening::{Fetched, Opening};
 use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
 use crate::entity::Entity;
@@ -10,7 +11,7 @@ use crate::world::{BorrowConflict, EntityRef, World};
 /// `QueryData` for terms that have no pool.
 macro_rules! entity_term {
     (
-        $term:ty, $item:ty, $fetch:ty, $view:ty, $world:ident => $opened:expr,
+        $term:ty, $item:ty, $closed:literal, $fetch:ty, $view:ty, $world:ident => $opened:expr,
         $the_view:ident, $entity:ident => $made:expr
     ) => {
         impl Sealed for $term {}
@@ -22,14 +23,20 @@ macro_rules! entity_term {
             type ReadItem<'a> = $item;
             type Fetch<'w> = $fetch;
             type View<'a> = $view;
+            type Search<'a> = ();
             type Place = ();
             type Cursor<'a> = ($view, *const Entity);
 
             const COLUMNS: usize = 0;
             const NICHE: bool = false;
+            const IS_CLOSED: bool = $closed;
 
             #[inline]
-            fn open($world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
+            fn fetched(_: &mut impl FnMut(Fetched)) {}
+
+            #[inline]
+            fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                let $world = opening.world;
                 Ok($opened)
             }
 
@@ -47,7 +54,10 @@ macro_rules! entity_term {
             }
 
             #[inline]
-            fn place(_: Self::View<'_>, _: Row) -> Option<()> {
+            fn search(_: Self::View<'_>) -> Self::Search<'_> {}
+
+            #[inline]
+            fn place((): (), _: Row) -> Option<()> {
                 Some(())
             }
 
@@ -60,7 +70,7 @@ macro_rules! entity_term {
             fn step((): (), _: usize) {}
 
             #[inline]
-            fn extend(_: Self::View<'_>, (): (), entities: &[Entity]) -> usize {
+            fn extend((): (), (): (), entities: &[Entity]) -> usize {
                 entities.len()
             }
 
@@ -99,8 +109,8 @@ macro_rules! entity_term {
     };
 }
 
-entity_term!(Entity, Entity, (), (), world => (), view, entity => entity);
+entity_term!(Entity, Entity, true, (), (), world => (), view, entity => entity);
 entity_term!(
-    EntityRef<'_>, EntityRef<'a>, &'w World, &'a World, world => world,
+    EntityRef<'_>, EntityRef<'a>, false, &'w World, &'a World, world => world,
     view, entity => EntityRef::new(view, entity)
 );

@@ -4,10 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::membership::{Members, MembersFetch};
+use super::opening::Opening;
 use super::survey::{Part, Role, Surveyor};
 use crate::component::Component;
 use crate::entity::Entity;
-use crate::world::{BorrowConflict, World};
+use crate::world::BorrowConflict;
 
 /// A condition on the entities of a [`Query`](super::Query).
 ///
@@ -35,7 +36,7 @@ pub trait QueryFilter: Sealed {
 
     /// Takes the guards.
     #[doc(hidden)]
-    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict>;
+    fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict>;
 
     #[doc(hidden)]
     fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a>;
@@ -87,8 +88,8 @@ macro_rules! membership_filter {
 
             #[inline]
             #[track_caller]
-            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-                MembersFetch::open(world)
+            fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                MembersFetch::open(opening)
             }
 
             #[inline]
@@ -132,8 +133,8 @@ macro_rules! tuple_filter {
 
             #[inline]
             #[track_caller]
-            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-                Ok(($($name::open(world)?,)*))
+            fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                Ok(($($name::open(opening)?,)*))
             }
 
             #[inline]
@@ -163,8 +164,8 @@ macro_rules! tuple_filter {
 
             #[inline]
             #[track_caller]
-            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-                <($($name,)*)>::open(world)
+            fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                <($($name,)*)>::open(opening)
             }
 
             #[inline]

@@ -118,7 +118,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         if !F::IS_OPEN && !F::passes(F::view(&self.filter), entity, signature) {
             return None;
         }
-        D::place(D::view(&self.data), Row::alone(entity))
+        D::place(D::search(D::view(&self.data)), Row::alone(entity))
     }
 }
 

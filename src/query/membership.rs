@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use super::opening::Opening;
 use super::survey::{Column, Role, Surveyor, UNKNOWN};
 use crate::cell::Look;
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::sparse::SparseSet;
 use crate::storage::Storage;
-use crate::world::{BorrowConflict, World};
+use crate::world::BorrowConflict;
 
 type Set<T> = SparseSet<<<T as Component>::Storage as Storage<T>>::Map>;
 
@@ -45,9 +46,9 @@ impl<T: Component> Copy for Members<'_, T> {}
 impl<'w, T: Component> MembersFetch<'w, T> {
     #[inline]
     #[track_caller]
-    pub(super) fn open(world: &'w World) -> Result<Self, BorrowConflict> {
-        let Some(pool) = world.pool_box::<T>() else { return Ok(Self { pool: None }) };
-        let look = pool.cell.try_look().map_err(BorrowConflict::of::<T>)?;
+    pub(super) fn open(opening: Opening<'w>) -> Result<Self, BorrowConflict> {
+        let Some(pool) = opening.world.pool_box::<T>() else { return Ok(Self { pool: None }) };
+        let look = opening.look(&pool.cell).map_err(BorrowConflict::of::<T>)?;
         let (id, bit) = (pool.tag.id.index() as u32, pool.tag.bit);
         let is_exact = pool.tag.keep != u64::MAX;
         Ok(Self { pool: Some(Pool { set: look.part(|map| map.set()), id, bit, is_exact }) })

@@ -19,6 +19,7 @@ mod many;
 mod membership;
 mod merged;
 mod mode;
+mod opening;
 mod optional;
 #[cfg(feature = "parallel")]
 mod parallel;
@@ -48,6 +49,8 @@ pub use runs::{Runs, SliceData};
 pub use term::QueryData;
 pub use walk::{Iter, IterMut, Walk};
 
+use opening::Opening;
+
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -69,6 +72,8 @@ pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
     data: D::Fetch<'w>,
     filter: F::Fetch<'w>,
     world: &'w World,
+    /// Whether its guards are not marked (B2).
+    is_alone: bool,
     /// The component whose pool is to be the driver.
     wanted: Option<survey::Wanted>,
     /// The plan, once there is one. Nothing can move while the guards are held, so it stays.
@@ -129,14 +134,43 @@ impl World {
     pub fn try_query<D: QueryData, F: QueryFilter>(
         &self,
     ) -> Result<Query<'_, D, F>, BorrowConflict> {
-        let data = match D::open(self) {
-            Ok(data) => data,
-            Err(conflict) => return Err(self.find_out(conflict)),
-        };
-        // A filter goes together with whatever the terms have borrowed.
-        let filter = F::open(self)?;
-        let (shared_plan, living) = (OnceLock::new(), OnceLock::new());
-        Ok(Query { data, filter, world: self, wanted: None, plan: None, shared_plan, living })
+        Query::open(Opening::shared(self))
+    }
+
+    /// As [`query`](Self::query), by one who has the world to himself.
+    ///
+    /// Nothing can be borrowed already, so nothing is marked as borrowed: for queries over few
+    /// entities that is most of the work.
+    ///
+    /// # Panics
+    /// If the query conflicts with itself (`(&A, &mut A)`).
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::prelude::*;
+    /// # #[derive(Component)] struct Position(f32);
+    /// # #[derive(Component)] struct Velocity(f32);
+    /// # let mut world = World::new();
+    /// # world.spawn((Position(0.0), Velocity(1.0)));
+    /// for (position, velocity) in &mut world.query_mut::<(&mut Position, &Velocity)>() {
+    ///     position.0 += velocity.0;
+    /// }
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn query_mut<D: QueryData>(&mut self) -> Query<'_, D> {
+        self.query_filtered_mut()
+    }
+
+    /// As [`query_filtered`](Self::query_filtered), by one who has the world to himself; see
+    /// [`query_mut`](Self::query_mut).
+    ///
+    /// # Panics
+    /// As [`query_mut`](Self::query_mut).
+    #[inline(always)]
+    #[track_caller]
+    pub fn query_filtered_mut<D: QueryData, F: QueryFilter>(&mut self) -> Query<'_, D, F> {
+        Query::open(Opening::unique::<D>(self)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Says of a conflict whether the query itself was the other side: then, as the guards it had
@@ -147,6 +181,23 @@ impl World {
         let id = self.component_id_by_name(conflict.name);
         let is_free = id.and_then(|id| self.try_write_any(id)).is_some_and(|guard| guard.is_ok());
         BorrowConflict { is_within_query: is_free, ..conflict }
+    }
+}
+
+impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
+    #[inline(always)]
+    #[track_caller]
+    fn open(opening: Opening<'w>) -> Result<Self, BorrowConflict> {
+        let world = opening.world;
+        let data = match D::open(opening) {
+            Ok(data) => data,
+            Err(conflict) => return Err(world.find_out(conflict)),
+        };
+        // A filter goes together with whatever the terms have borrowed.
+        let filter = F::open(opening)?;
+        let (shared_plan, living) = (OnceLock::new(), OnceLock::new());
+        let is_alone = opening.is_alone();
+        Ok(Self { data, filter, world, is_alone, wanted: None, plan: None, shared_plan, living })
     }
 }
 

@@ -6,11 +6,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::membership::{Members, MembersFetch};
+use super::opening::{Fetched, Opening};
 use super::survey::{Part, Role, Surveyor};
 use super::term::{NONE, QueryData, Row, Sealed};
 use crate::component::Component;
 use crate::entity::Entity;
-use crate::world::{BorrowConflict, World};
+use crate::world::BorrowConflict;
 
 impl<D: QueryData> Sealed for Option<D> {}
 
@@ -21,17 +22,24 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     type ReadItem<'a> = Option<D::ReadItem<'a>>;
     type Fetch<'w> = D::Fetch<'w>;
     type View<'a> = D::View<'a>;
+    type Search<'a> = D::Search<'a>;
     type Place = Option<D::Place>;
     type Cursor<'a> = Option<D::Cursor<'a>>;
 
     // Whether it is there is said by the first number, or by one more if that may be `NONE`.
     const COLUMNS: usize = D::COLUMNS + if D::NICHE { 0 } else { 1 };
     const NICHE: bool = false;
+    const IS_CLOSED: bool = D::IS_CLOSED;
+
+    #[inline(always)]
+    fn fetched(see: &mut impl FnMut(Fetched)) {
+        D::fetched(see);
+    }
 
     #[inline]
     #[track_caller]
-    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-        D::open(world)
+    fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+        D::open(opening)
     }
 
     #[inline]
@@ -51,8 +59,13 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     }
 
     #[inline]
-    fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
-        Some(D::place(view, row))
+    fn search(view: Self::View<'_>) -> Self::Search<'_> {
+        D::search(view)
+    }
+
+    #[inline]
+    fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place> {
+        Some(D::place(search, row))
     }
 
     #[inline]
@@ -69,11 +82,11 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     }
 
     #[inline]
-    fn extend(view: Self::View<'_>, place: Self::Place, entities: &[Entity]) -> usize {
+    fn extend(search: Self::Search<'_>, place: Self::Place, entities: &[Entity]) -> usize {
         match place {
-            Some(place) => D::extend(view, place, entities),
+            Some(place) => D::extend(search, place, entities),
             None => {
-                let lacks = |entity: &&Entity| D::place(view, Row::alone(**entity)).is_none();
+                let lacks = |entity: &&Entity| D::place(search, Row::alone(**entity)).is_none();
                 entities.iter().take_while(lacks).count()
             }
         }
@@ -159,16 +172,23 @@ macro_rules! any_of {
             type ReadItem<'a> = ($(Option<$name::ReadItem<'a>>,)*);
             type Fetch<'w> = ($($name::Fetch<'w>,)*);
             type View<'a> = ($($name::View<'a>,)*);
+            type Search<'a> = ($($name::Search<'a>,)*);
             type Place = ($(Option<$name::Place>,)*);
             type Cursor<'a> = ($(Option<$name::Cursor<'a>>,)*);
 
             const COLUMNS: usize = <($(Option<$name>,)*)>::COLUMNS;
             const NICHE: bool = false;
+            const IS_CLOSED: bool = true $(&& $name::IS_CLOSED)*;
+
+            #[inline(always)]
+            fn fetched(see: &mut impl FnMut(Fetched)) {
+                $($name::fetched(see);)*
+            }
 
             #[inline]
             #[track_caller]
-            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-                <($(Option<$name>,)*)>::open(world)
+            fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                <($(Option<$name>,)*)>::open(opening)
             }
 
             #[inline]
@@ -188,8 +208,13 @@ macro_rules! any_of {
             }
 
             #[inline]
-            fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
-                let place = ($($name::place(view.$at, row),)*);
+            fn search(view: Self::View<'_>) -> Self::Search<'_> {
+                ($($name::search(view.$at),)*)
+            }
+
+            #[inline]
+            fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place> {
+                let place = ($($name::place(search.$at, row),)*);
                 (false $(|| place.$at.is_some())*).then_some(place)
             }
 
@@ -204,8 +229,8 @@ macro_rules! any_of {
             }
 
             #[inline]
-            fn extend(view: Self::View<'_>, place: Self::Place, entities: &[Entity]) -> usize {
-                <($(Option<$name>,)*)>::extend(view, place, entities)
+            fn extend(search: Self::Search<'_>, place: Self::Place, entities: &[Entity]) -> usize {
+                <($(Option<$name>,)*)>::extend(search, place, entities)
             }
 
             #[inline]
@@ -278,16 +303,21 @@ unsafe impl<T: Component> QueryData for Has<T> {
     type ReadItem<'a> = bool;
     type Fetch<'w> = MembersFetch<'w, T>;
     type View<'a> = Members<'a, T>;
+    type Search<'a> = Members<'a, T>;
     type Place = bool;
     type Cursor<'a> = bool;
 
     const COLUMNS: usize = 1;
     const NICHE: bool = true;
+    const IS_CLOSED: bool = true;
+
+    #[inline(always)]
+    fn fetched(_: &mut impl FnMut(Fetched)) {}
 
     #[inline]
     #[track_caller]
-    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-        MembersFetch::open(world)
+    fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+        MembersFetch::open(opening)
     }
 
     #[inline]
@@ -305,8 +335,13 @@ unsafe impl<T: Component> QueryData for Has<T> {
     }
 
     #[inline]
-    fn place(view: Self::View<'_>, row: Row) -> Option<bool> {
-        Some(view.contains(row.entity))
+    fn search(view: Self::View<'_>) -> Self::Search<'_> {
+        view
+    }
+
+    #[inline]
+    fn place(search: Self::Search<'_>, row: Row) -> Option<bool> {
+        Some(search.contains(row.entity))
     }
 
     #[inline]
@@ -320,8 +355,8 @@ unsafe impl<T: Component> QueryData for Has<T> {
     }
 
     #[inline]
-    fn extend(view: Self::View<'_>, place: bool, entities: &[Entity]) -> usize {
-        entities.iter().take_while(|entity| view.contains(**entity) == place).count()
+    fn extend(search: Self::Search<'_>, place: bool, entities: &[Entity]) -> usize {
+        entities.iter().take_while(|entity| search.contains(**entity) == place).count()
     }
 
     #[inline]

@@ -136,7 +136,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
 
     /// Whether the parts of an entity of the driver lie there: Q2, for checks.
     fn is_placed(self, driver_at: usize, place: D::Place) -> bool {
-        let found = D::place(self.data, Row::alone(self.entities[driver_at]));
+        let found = D::place(D::search(self.data), Row::alone(self.entities[driver_at]));
         found.is_some_and(|found| D::is_same(found, place))
     }
 
@@ -156,21 +156,27 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
 impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     /// The next stretch from position `at` of the driver on, without a plan.
     #[inline(always)]
-    fn find_stretch(self, at: &mut usize, end: usize, guess: &mut Guess) -> Option<Stretch<D>> {
+    fn find_stretch(
+        self,
+        search: D::Search<'a>,
+        at: &mut usize,
+        end: usize,
+        guess: &mut Guess,
+    ) -> Option<Stretch<D>> {
         while *at < end {
             let driver_at = *at;
             *at += 1;
             if !self.passes(self.entities[driver_at]) {
                 continue;
             }
-            let Some(place) = D::place(self.data, Row::of(self.entities, driver_at)) else {
+            let Some(place) = D::place(search, Row::of(self.entities, driver_at)) else {
                 continue;
             };
             let tried = guess.reach().min(end - driver_at);
             if tried == 1 {
                 return Some(Stretch { driver_at, len: 1, place });
             }
-            let len = self.look_ahead(&self.entities[driver_at..driver_at + tried], place);
+            let len = self.look_ahead(search, &self.entities[driver_at..driver_at + tried], place);
             guess.learn(tried, len);
             *at = driver_at + len;
             return Some(Stretch { driver_at, len, place });
@@ -179,7 +185,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     }
 
     /// Calls `step` with the items of every match in a range of the driver.
-    #[inline]
+    #[inline(always)]
     fn fold_directly<M: Mode, A>(
         self,
         range: Range<usize>,
@@ -188,6 +194,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         mut step: impl FnMut(A, M::Item<'a, D>) -> A,
     ) -> A {
         let (mut at, end) = (range.start, range.end);
+        let search = D::search(self.data);
         let mut folded = start;
         while at < end {
             // As long as a try is not worth it, nothing is done but looking up.
@@ -197,7 +204,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
                     continue;
                 }
                 let row = Row::new(self.entities, driver_at, entity);
-                if let Some(place) = D::place(self.data, row) {
+                if let Some(place) = D::place(search, row) {
                     // SAFETY: it is the place of the entity at that position.
                     let cursor = unsafe { self.cursor(driver_at, place) };
                     // SAFETY: one entity; each is at one position of the driver (Q1).
@@ -206,7 +213,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             }
             at += singles.len();
             guess.wait = 0;
-            if let Some(stretch) = self.find_stretch(&mut at, end, &mut guess) {
+            if let Some(stretch) = self.find_stretch(search, &mut at, end, &mut guess) {
                 folded = self.fold_stretch::<M, A>(stretch, folded, &mut step);
             }
         }
@@ -234,8 +241,8 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
 
     /// How many of these entities, of which the first is a match at `place`, are a stretch.
     #[inline]
-    fn look_ahead(self, entities: &[Entity], place: D::Place) -> usize {
-        let alike = D::extend(self.data, place, entities);
+    fn look_ahead(self, search: D::Search<'a>, entities: &[Entity], place: D::Place) -> usize {
+        let alike = D::extend(search, place, entities);
         if F::IS_OPEN || self.is_sure {
             return alike;
         }
@@ -292,12 +299,15 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                 self.at += 1;
                 Some(Stretch { driver_at: row[0] as usize, len: 1, place: D::load(&row[1..]) })
             }
-            Way::Direct(guess) => self.views.find_stretch(&mut self.at, self.end, guess),
+            Way::Direct(guess) => {
+                let search = D::search(self.views.data);
+                self.views.find_stretch(search, &mut self.at, self.end, guess)
+            }
         }
     }
 
     /// Calls `step` with every item, stretch after stretch.
-    #[inline]
+    #[inline(always)]
     pub(super) fn fold<M: Mode, A>(
         mut self,
         start: A,

@@ -1,6 +1,6 @@
 //! Chooses the way through the matches, and makes plans.
 //!
-//! The rules: a query over one pool, or with a driver shorter than [`SMALL`], is walked directly.
+//! The rules: a query over one pool, or with a driver shorter than `SMALL`, is walked directly.
 //! Any other has its plan looked up under its shape and the stamps of its pools. The first walk
 //! since a pool changed goes directly; the second makes a plan, which is kept and used from then
 //! on. So a world that changes between every two walks never pays for a plan.
@@ -16,13 +16,10 @@ use super::prefix::{Prefix, aligned, covering};
 use super::survey::{Requirement, Speller, Survey, UNKNOWN, Wanted};
 use super::term::QueryData;
 use super::{Iter, IterMut, Query, Walk};
-use crate::cell::Read;
+use crate::cell::{Cell, Read};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::plan::{Asked, Finding, Plan, Recorder, Spelling};
-
-/// Entities below which finding a plan costs more than it saves.
-const SMALL: usize = 16;
 
 impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[inline(always)]
@@ -41,43 +38,67 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     // Always, down to the plan: a piece that is returned through memory stays there.
     #[inline(always)]
     pub(super) fn matches(&self) -> Piece<'_, D, F> {
-        if self.wants_plan()
+        let (views, survey) = self.survey();
+        if self.plan().is_none()
+            && !survey.is_simple()
             && let Some(plan) = self.find_plan()
         {
             // Another thread may have been faster, with the same plan.
             _ = self.shared_plan.set(plan);
         }
-        self.piece()
+        Self::piece(views, &survey, self.plan())
     }
 
     /// All matches, for one who has the query to himself.
     #[inline(always)]
     pub(super) fn matches_mut(&mut self) -> Piece<'_, D, F> {
-        if self.wants_plan()
+        if self.is_alone {
+            return self.matches_alone();
+        }
+        if self.plan().is_none()
+            && !self.is_simple()
             && let Some(plan) = self.find_plan()
         {
             self.plan = Some(plan);
         }
-        self.piece()
+        let (views, survey) = self.survey();
+        Self::piece(views, &survey, self.plan())
+    }
+
+    /// All matches, for one who has the query and the world to himself.
+    #[inline(always)]
+    fn matches_alone(&mut self) -> Piece<'_, D, F> {
+        debug_assert!(self.is_alone, "B2");
+        let (views, survey) = self.survey();
+        if survey.is_simple() {
+            return Self::piece(views, &survey, None);
+        }
+        // SAFETY: nobody else has the world (B2). This query does not replace a plan that it
+        // finds, and pools that it has borrowed do not change, so it finds the same every time.
+        let open = |cell: &'w Cell<_>| Some(unsafe { cell.read_unmarked() });
+        let asked = Shape { views, survey: &survey };
+        if let Finding::Plan(plan) = self.world.plans().find_by(&asked, open)
+            && let Ok(plan) = plan.into_unmarked()
+        {
+            return Self::piece(views, &survey, Some(plan));
+        }
+        self.matches()
     }
 
     /// All matches, by what is known of them.
     #[inline(always)]
-    fn piece(&self) -> Piece<'_, D, F> {
-        let (views, survey) = self.survey();
-        match self.plan() {
+    fn piece<'a>(
+        views: Views<'a, D, F>,
+        survey: &Survey<'_>,
+        plan: Option<&'a Plan>,
+    ) -> Piece<'a, D, F> {
+        match plan {
             Some(plan) => Piece::planned(views, plan),
             None => {
                 let is_exact = views.is_sure || survey.required <= 1 && !survey.is_picky;
                 Piece::direct(views, Guess::new(survey.pools <= 1, is_exact))
             }
         }
-    }
-
-    /// Whether there is no plan, but one would be of use.
-    #[inline(always)]
-    fn wants_plan(&self) -> bool {
-        self.plan().is_none() && !self.is_simple()
     }
 
     #[inline(always)]
@@ -88,8 +109,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// Whether a plan would be of no use.
     #[inline(always)]
     pub(super) fn is_simple(&self) -> bool {
-        let (_, survey) = self.look();
-        survey.pools <= 1 || survey.driver.is_none_or(|driver| driver.entities.len() < SMALL)
+        self.look().1.is_simple()
     }
 
     /// What the guards lend, and what is known of the pools.
@@ -130,6 +150,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         if let Some(Prefix { only: Some(driver), .. }) = prefix {
             survey = self.look_for(Some(driver)).1;
         }
+        survey.prefix = prefix;
         let mut entities = match survey.driver {
             Some(driver) => driver.entities,
             None => self.living(),
@@ -163,21 +184,32 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     }
 }
 
-impl<D: QueryData, F: QueryFilter> Asked for Query<'_, D, F> {
-    #[inline]
+/// A query as far as its plan depends on it.
+struct Shape<'s, 'a, D: QueryData, F: QueryFilter> {
+    views: Views<'a, D, F>,
+    survey: &'s Survey<'a>,
+}
+
+impl<D: QueryData, F: QueryFilter> Asked for Shape<'_, '_, D, F> {
+    #[inline(always)]
     fn spell(&self, to: &mut impl Spelling) {
         // A plan has positions of the driver, so which one that is belongs to its key.
-        let prefix = match self.world.has_groups() {
-            true => covering(self.world, &self.look().1),
-            false => None,
-        };
-        let wanted = prefix.map_or(self.wanted, |prefix| prefix.only);
-        if let Some(prefix) = prefix {
+        let mut wanted = self.survey.wanted;
+        if let Some(prefix) = self.survey.prefix {
+            wanted = prefix.only;
             to.stamp(prefix.len as u64);
         }
         let mut speller = Speller::new(to, wanted);
-        D::columns(D::view(&self.data), &mut speller);
-        F::columns(F::view(&self.filter), &mut speller);
+        D::columns(self.views.data, &mut speller);
+        F::columns(self.views.filter, &mut speller);
+    }
+}
+
+impl<D: QueryData, F: QueryFilter> Asked for Query<'_, D, F> {
+    #[inline]
+    fn spell(&self, to: &mut impl Spelling) {
+        let (views, survey) = self.survey();
+        Shape { views, survey: &survey }.spell(to);
     }
 }
 

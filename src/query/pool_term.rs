@@ -2,16 +2,19 @@
 
 #![allow(unsafe_code, reason = "lends values of several entities at once")]
 
+use std::any::TypeId;
 use std::fmt;
+use std::ptr;
 
+use super::opening::{Fetched, Opening};
 use super::survey::{Column, Role, Surveyor, UNKNOWN, common_prefix};
 use super::term::{QueryData, Row, Sealed};
-use crate::cell::{Edit, Read};
+use crate::cell::{Access, Edit, Read};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::sparse::Finder;
 use crate::storage::{EntityMap, Storage};
-use crate::world::{BorrowConflict, World};
+use crate::world::BorrowConflict;
 
 type Map<T> = EntityMap<T, <T as Component>::Storage>;
 
@@ -23,12 +26,17 @@ pub struct PoolFetch<G> {
 /// What such a guard lends.
 pub struct PoolView<'a, T: Component> {
     map: Option<&'a Map<T>>,
-    /// Parts of `map`, read once, because nothing can move them while the guard is held.
-    finder: Option<Finder<'a, <T::Storage as Storage<T>>::Map>>,
-    entities: &'a [Entity],
+    /// Where the values lie, read once: nothing can move them while the guard is held.
     base: *mut T,
     id: u32,
     /// Entities at the front that lie at the same positions in the driver, by what groups say (G1).
+    aligned: u32,
+}
+
+/// What is read to find an entity in a pool.
+pub struct PoolSearch<'a, T: Component> {
+    finder: Option<Finder<'a, <T::Storage as Storage<T>>::Map>>,
+    entities: &'a [Entity],
     aligned: usize,
 }
 
@@ -51,6 +59,15 @@ impl<T: Component> Clone for PoolView<'_, T> {
 
 impl<T: Component> Copy for PoolView<'_, T> {}
 
+impl<T: Component> Clone for PoolSearch<'_, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Component> Copy for PoolSearch<'_, T> {}
+
 // SAFETY: a view is a shared reference to a map, whose values are `Send` and `Sync`; the pointer
 // leads into it.
 unsafe impl<T: Component> Send for PoolView<'_, T> {}
@@ -70,36 +87,47 @@ impl<'a, T: Component> PoolView<'a, T> {
     #[inline]
     fn new(pool: Option<(u32, &'a Map<T>)>) -> Self {
         match pool {
-            Some((id, map)) => {
-                let (finder, entities) = (Some(map.set().finder()), map.entities());
-                Self {
-                    map: Some(map),
-                    finder,
-                    entities,
-                    base: map.storage().base(),
-                    id,
-                    aligned: 0,
-                }
-            }
-            None => Self {
-                map: None,
-                finder: None,
-                entities: &[],
-                base: std::ptr::dangling_mut(),
-                id: UNKNOWN,
-                aligned: 0,
-            },
+            Some((id, map)) => Self { map: Some(map), base: map.storage().base(), id, aligned: 0 },
+            None => Self { map: None, base: ptr::dangling_mut(), id: UNKNOWN, aligned: 0 },
         }
+    }
+
+    #[inline]
+    fn entities(self) -> &'a [Entity] {
+        self.map.map_or(&[], |map| map.entities())
     }
 
     #[inline]
     fn columns(self, survey: &mut impl Surveyor<'a>) {
         let stamp = self.map.map_or(0, |map| map.set().stamp());
         let name = std::any::type_name::<T>();
-        let (id, entities) = (self.id, self.entities);
+        let (id, entities) = (self.id, self.entities());
         survey.column(Column { role: Role::Fetched, id, stamp, entities, name });
     }
 
+    #[inline]
+    fn search(self) -> PoolSearch<'a, T> {
+        PoolSearch {
+            finder: self.map.map(|map| map.set().finder()),
+            entities: self.entities(),
+            aligned: self.aligned as usize,
+        }
+    }
+
+    /// # Safety
+    /// As [`QueryData::cursor`].
+    #[inline]
+    unsafe fn cursor(self, place: u32, entities: *const Entity) -> PoolCursor<'a, T> {
+        let at = place as usize;
+        debug_assert!(at < self.entities().len(), "Q2: the plan is of another time");
+        // SAFETY: a place was found in a map, so there is one.
+        let map = unsafe { self.map.unwrap_unchecked() };
+        let first = if T::Storage::CONTIGUOUS { self.base.wrapping_add(at) } else { self.base };
+        PoolCursor { first, values: map.storage(), at, entities }
+    }
+}
+
+impl<T: Component> PoolSearch<'_, T> {
     #[inline]
     fn place(self, row: Row) -> Option<u32> {
         let at = match row.position_in(self.entities, self.aligned) {
@@ -110,16 +138,12 @@ impl<'a, T: Component> PoolView<'a, T> {
         Some(at as u32)
     }
 
-    /// # Safety
-    /// As [`QueryData::cursor`].
     #[inline]
-    unsafe fn cursor(self, place: u32, entities: *const Entity) -> PoolCursor<'a, T> {
+    fn extend(self, place: u32, entities: &[Entity]) -> usize {
         let at = place as usize;
-        debug_assert!(at < self.entities.len(), "Q2: the plan is of another time");
-        // SAFETY: a place was found in a map, so there is one.
-        let map = unsafe { self.map.unwrap_unchecked() };
-        let first = if T::Storage::CONTIGUOUS { self.base.wrapping_add(at) } else { self.base };
-        PoolCursor { first, values: map.storage(), at, entities }
+        // A place in front of `aligned` is one of the driver: it was found there.
+        let known = self.aligned.saturating_sub(at).min(entities.len());
+        known + common_prefix(&self.entities[at + known..], &entities[known..])
     }
 }
 
@@ -158,7 +182,7 @@ impl<T: Component> PoolCursor<'_, T> {
 
 /// `QueryData` for both references; they differ in the guard and in what they lend.
 macro_rules! pool_term {
-    ($term:ty, $item:ty, $guard:ident, $take:ident, $($lend:tt)+) => {
+    ($term:ty, $item:ty, $guard:ident, $take:ident, $access:expr, $($lend:tt)+) => {
         impl<T: Component> Sealed for $term {}
 
         // SAFETY: distinct entities have distinct positions (S1), which are distinct memory (P2).
@@ -169,17 +193,24 @@ macro_rules! pool_term {
             type ReadItem<'a> = &'a T;
             type Fetch<'w> = PoolFetch<$guard<'w, Map<T>>>;
             type View<'a> = PoolView<'a, T>;
+            type Search<'a> = PoolSearch<'a, T>;
             type Place = u32;
             type Cursor<'a> = PoolCursor<'a, T>;
 
             const COLUMNS: usize = 1;
             const NICHE: bool = true;
+            const IS_CLOSED: bool = true;
+
+            #[inline(always)]
+            fn fetched(see: &mut impl FnMut(Fetched)) {
+                see(Fetched { component: TypeId::of::<T>(), access: $access });
+            }
 
             #[inline]
             #[track_caller]
-            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-                let Some(pool) = world.pool_box::<T>() else { return Ok(PoolFetch { pool: None }) };
-                let guard = pool.cell.$take().map_err(BorrowConflict::of::<T>)?;
+            fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                let Some(pool) = opening.world.pool_box::<T>() else { return Ok(PoolFetch { pool: None }) };
+                let guard = opening.$take(&pool.cell).map_err(BorrowConflict::of::<T>)?;
                 Ok(PoolFetch { pool: Some((pool.tag.id.index() as u32, guard)) })
             }
 
@@ -195,12 +226,17 @@ macro_rules! pool_term {
 
             #[inline]
             fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a> {
-                PoolView { aligned: known(view.id), ..view }
+                PoolView { aligned: known(view.id) as u32, ..view }
             }
 
             #[inline]
-            fn place(view: Self::View<'_>, row: Row) -> Option<u32> {
-                view.place(row)
+            fn search(view: Self::View<'_>) -> Self::Search<'_> {
+                view.search()
+            }
+
+            #[inline]
+            fn place(search: Self::Search<'_>, row: Row) -> Option<u32> {
+                search.place(row)
             }
 
             #[inline]
@@ -214,11 +250,8 @@ macro_rules! pool_term {
             }
 
             #[inline]
-            fn extend(view: Self::View<'_>, place: u32, entities: &[Entity]) -> usize {
-                let at = place as usize;
-                // A place in front of `aligned` is one of the driver: it was found there.
-                let known = view.aligned.saturating_sub(at).min(entities.len());
-                known + common_prefix(&view.entities[at + known..], &entities[known..])
+            fn extend(search: Self::Search<'_>, place: u32, entities: &[Entity]) -> usize {
+                search.extend(place, entities)
             }
 
             #[inline]
@@ -261,8 +294,8 @@ macro_rules! pool_term {
     };
 }
 
-pool_term!(&T, &'a T, Read, try_read, &);
-pool_term!(&mut T, &'a mut T, Edit, try_edit, &mut);
+pool_term!(&T, &'a T, Read, read, Access::Read, &);
+pool_term!(&mut T, &'a mut T, Edit, edit, Access::Write, &mut);
 
 impl<G> fmt::Debug for PoolFetch<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -270,9 +303,15 @@ impl<G> fmt::Debug for PoolFetch<G> {
     }
 }
 
+impl<T: Component> fmt::Debug for PoolSearch<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PoolSearch").field("len", &self.entities.len()).finish_non_exhaustive()
+    }
+}
+
 impl<T: Component> fmt::Debug for PoolView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PoolView").field("len", &self.entities.len()).finish_non_exhaustive()
+        f.debug_struct("PoolView").field("len", &self.entities().len()).finish_non_exhaustive()
     }
 }
 

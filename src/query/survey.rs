@@ -1,5 +1,6 @@
 //! Which pools a query names: seen once to find the driver, and once more for the key of a plan.
 
+use super::prefix::Prefix;
 use crate::entity::Entity;
 use crate::plan::Spelling;
 
@@ -70,6 +71,9 @@ impl Wanted {
     }
 }
 
+/// Entities below which finding a plan costs more than it saves.
+pub(super) const SMALL: usize = 16;
+
 /// Finds the driver.
 #[derive(Debug)]
 pub(super) struct Survey<'a> {
@@ -86,6 +90,8 @@ pub(super) struct Survey<'a> {
     pub(super) required: usize,
     /// Whether an entity of all required pools may be no match all the same.
     pub(super) is_picky: bool,
+    /// What groups say about the matches.
+    pub(super) prefix: Option<Prefix>,
     /// Optional parts that are open.
     depth: usize,
 }
@@ -101,12 +107,19 @@ impl Survey<'_> {
             pools: 0,
             required: 0,
             is_picky: false,
+            prefix: None,
             depth: 0,
         }
     }
 }
 
 impl Survey<'_> {
+    /// Whether a plan would be of no use.
+    #[inline]
+    pub(super) fn is_simple(&self) -> bool {
+        self.pools <= 1 || self.driver.is_none_or(|driver| driver.entities.len() < SMALL)
+    }
+
     #[inline]
     fn mark(&mut self, which: usize, id: u32) {
         match &mut self.masks {

@@ -2,9 +2,10 @@
 
 #![allow(unsafe_code, reason = "declares the unsafe trait")]
 
+use super::opening::{Fetched, Opening};
 use super::survey::Surveyor;
 use crate::entity::Entity;
-use crate::world::{BorrowConflict, World};
+use crate::world::BorrowConflict;
 
 /// What a [`Query`](super::Query) fetches from each entity.
 ///
@@ -19,7 +20,7 @@ use crate::world::{BorrowConflict, World};
 /// | [`EntityRef`](crate::EntityRef) | all its components, borrowed one by one | all |
 /// | tuples of terms | a tuple | who matches all |
 ///
-/// A query fetches in stretches: a *view* is what the guards lend, a *place* says where the parts
+/// A query fetches in stretches: a *view* is what the guards lend, a *search* what is read to find entities, a *place* says where the parts
 /// of one entity lie, and a *cursor* is made of both at the start of a stretch. Terms are those of
 /// the table; the methods are for the library itself.
 ///
@@ -28,6 +29,7 @@ use crate::world::{BorrowConflict, World};
 ///   held, and `step` those of the entity that follows in every pool;
 /// - `aligned` is told the truth, and `extend` counts entities that really follow each other in
 ///   every pool;
+/// - `fetched` and `IS_CLOSED` tell the truth;
 /// - `item` for distinct entities lends distinct memory, or memory that is only read; `read` never
 ///   lends for writing.
 #[diagnostic::on_unimplemented(
@@ -52,6 +54,10 @@ pub unsafe trait QueryData: Sealed {
     #[doc(hidden)]
     type View<'a>: Copy;
 
+    /// What is read to find entities, apart from the maps, so that it can be kept in registers.
+    #[doc(hidden)]
+    type Search<'a>: Copy;
+
     /// Where the parts of one entity lie.
     #[doc(hidden)]
     type Place: Copy;
@@ -68,9 +74,17 @@ pub unsafe trait QueryData: Sealed {
     #[doc(hidden)]
     const NICHE: bool;
 
+    /// Whether what it gives leads to no component but those of `fetched`.
+    #[doc(hidden)]
+    const IS_CLOSED: bool;
+
+    /// Shows the components whose values are fetched.
+    #[doc(hidden)]
+    fn fetched(see: &mut impl FnMut(Fetched));
+
     /// Takes the guards.
     #[doc(hidden)]
-    fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict>;
+    fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict>;
 
     #[doc(hidden)]
     fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a>;
@@ -84,9 +98,12 @@ pub unsafe trait QueryData: Sealed {
     #[doc(hidden)]
     fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a>;
 
+    #[doc(hidden)]
+    fn search(view: Self::View<'_>) -> Self::Search<'_>;
+
     /// Where the parts of an entity lie, if it matches.
     #[doc(hidden)]
-    fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place>;
+    fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place>;
 
     #[doc(hidden)]
     fn is_same(a: Self::Place, b: Self::Place) -> bool;
@@ -97,7 +114,7 @@ pub unsafe trait QueryData: Sealed {
 
     /// How many of these entities, of which the first is at `place`, follow each other there.
     #[doc(hidden)]
-    fn extend(view: Self::View<'_>, place: Self::Place, entities: &[Entity]) -> usize;
+    fn extend(search: Self::Search<'_>, place: Self::Place, entities: &[Entity]) -> usize;
 
     #[doc(hidden)]
     fn save(place: Self::Place, numbers: &mut Vec<u32>);

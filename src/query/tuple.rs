@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code, reason = "passes on what its terms lend")]
 
+use super::opening::{Fetched, Opening};
 use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
 use crate::entity::Entity;
-use crate::world::{BorrowConflict, World};
+use crate::world::BorrowConflict;
 
 /// `QueryData` for a tuple.
 macro_rules! tuple_term {
@@ -21,6 +22,7 @@ macro_rules! tuple_term {
             type ReadItem<'a> = ($($name::ReadItem<'a>,)*);
             type Fetch<'w> = ($($name::Fetch<'w>,)*);
             type View<'a> = ($($name::View<'a>,)*);
+            type Search<'a> = ($($name::Search<'a>,)*);
             type Place = ($($name::Place,)*);
             type Cursor<'a> = ($($name::Cursor<'a>,)*);
 
@@ -33,11 +35,17 @@ macro_rules! tuple_term {
                 })*
                 matches!(niche, Some(true))
             };
+            const IS_CLOSED: bool = true $(&& $name::IS_CLOSED)*;
+
+            #[inline(always)]
+            fn fetched(see: &mut impl FnMut(Fetched)) {
+                $($name::fetched(see);)*
+            }
 
             #[inline]
             #[track_caller]
-            fn open(world: &World) -> Result<Self::Fetch<'_>, BorrowConflict> {
-                Ok(($($name::open(world)?,)*))
+            fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                Ok(($($name::open(opening)?,)*))
             }
 
             #[inline]
@@ -55,8 +63,13 @@ macro_rules! tuple_term {
             }
 
             #[inline]
-            fn place(view: Self::View<'_>, row: Row) -> Option<Self::Place> {
-                Some(($($name::place(view.$at, row)?,)*))
+            fn search(view: Self::View<'_>) -> Self::Search<'_> {
+                ($($name::search(view.$at),)*)
+            }
+
+            #[inline]
+            fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place> {
+                Some(($($name::place(search.$at, row)?,)*))
             }
 
             #[inline]
@@ -70,9 +83,9 @@ macro_rules! tuple_term {
             }
 
             #[inline]
-            fn extend(view: Self::View<'_>, place: Self::Place, entities: &[Entity]) -> usize {
+            fn extend(search: Self::Search<'_>, place: Self::Place, entities: &[Entity]) -> usize {
                 let mut len = entities.len();
-                $(len = $name::extend(view.$at, place.$at, &entities[..len]);)*
+                $(len = $name::extend(search.$at, place.$at, &entities[..len]);)*
                 len
             }
 

@@ -44,7 +44,7 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> Walk<'a, D, F, M> {
     }
 
     /// Enters the next stretch; `false` if there is none.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self) -> bool {
         let Some(stretch) = self.rest.next_stretch() else { return false };
         // SAFETY: a stretch has the place of its first entity.
@@ -58,7 +58,8 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> Walk<'a, D, F, M> {
 impl<'a, D: QueryData, F: QueryFilter, M: Mode> Iterator for Walk<'a, D, F, M> {
     type Item = M::Item<'a, D>;
 
-    #[inline]
+    // Always: an iterator whose address nobody takes is kept in registers.
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.nth >= self.len && !self.enter() {
             return None;
@@ -78,7 +79,7 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> Iterator for Walk<'a, D, F, M> {
         (under_way + least, most.map(|most| under_way + most))
     }
 
-    #[inline]
+    #[inline(always)]
     fn fold<A, G: FnMut(A, Self::Item) -> A>(self, start: A, mut step: G) -> A {
         let mut folded = start;
         for nth in self.nth..self.len {

@@ -205,6 +205,23 @@ fn a_query_is_not_driven_by_what_it_does_not_require() {
     );
 }
 
+#[test]
+fn who_has_the_world_alone_is_refused_only_a_query_that_excludes_itself() {
+    let (mut world, ids) = world();
+    std::mem::forget(world.query::<&mut A>());
+
+    // A query that was leaked has marked its component for good, but nobody can have it.
+    world.query_mut::<&mut A>().get_mut(ids[0]).unwrap().0 = 7;
+    assert_eq!(world.query_mut::<(Entity, &A)>().get(ids[0]).unwrap().1.0, 7);
+
+    let message = panic_message(|| world.query_mut::<(&B, Option<&mut B>)>().count());
+    assert!(message.contains("kinds::B") || message.contains("::B`"), "{message}");
+    // Whoever gets the entities themselves can ask for any component, so it is marked.
+    let mut query = world.query_mut::<(EntityRef<'_>, &mut B)>();
+    let (entity, _b) = query.iter_mut().next().unwrap();
+    assert!(entity.world().try_pool::<B>().is_err());
+}
+
 // All components that the world does not know have the same number.
 #[test]
 fn an_unknown_component_is_not_taken_for_another_unknown_one() {

@@ -2,6 +2,7 @@
 
 use esker::{AnyOf, Entity, EntityRef, Has, Or, Query, With, Without, World};
 
+use crate::Rng;
 use crate::kinds::{A, B, C, Kind, Rare, Stable, Tag, Text};
 use crate::model::Want;
 use crate::reads::{self, Read};
@@ -80,7 +81,7 @@ fn ways<D: Term, F: Condition>(topic: Topic) -> Vec<Way<D, F>> {
 /// plan, and the rest goes by it, as far as the query has one.
 fn check<D: Term, F: Condition>(
     scene: &mut Scene,
-    open: impl Fn(&World) -> Query<'_, D, F>,
+    open: impl for<'w> Fn(&'w mut World, &mut Rng) -> Query<'w, D, F>,
     driven_by: Option<usize>,
     ways: Vec<Way<D, F>>,
 ) {
@@ -95,9 +96,9 @@ fn check<D: Term, F: Condition>(
     let mut want = Want::of::<D, F>(model, driven_by);
     for way in order {
         match way {
-            Way::Read(read) => read(&open(world), &want, rng),
+            Way::Read(read) => read(&open(world, rng), &want, rng),
             Way::Write(write) => {
-                for entity in write(&mut open(world), &want, rng) {
+                for entity in write(&mut open(world, rng), &want, rng) {
                     D::written(model, entity);
                 }
                 model.assert_values(world);
@@ -107,9 +108,14 @@ fn check<D: Term, F: Condition>(
     }
 }
 
+/// The query, opened in one of both ways.
+fn either<'w, D: Term, F: Condition>(world: &'w mut World, rng: &mut Rng) -> Query<'w, D, F> {
+    if rng.below(2) == 0 { world.query_filtered() } else { world.query_filtered_mut() }
+}
+
 fn shape<D: Term, F: Condition>(scene: &mut Scene, topics: &[Topic]) {
     let ways = topics.iter().flat_map(|&topic| ways(topic)).collect();
-    check::<D, F>(scene, World::query_filtered, None, ways);
+    check::<D, F>(scene, either, None, ways);
 }
 
 /// As `shape`, for one that can be had as slices.
@@ -117,14 +123,14 @@ fn sliced<D: SliceTerm, F: Condition>(scene: &mut Scene, topics: &[Topic]) {
     shape::<D, F>(scene, topics);
     if topics.contains(&Topic::Runs) {
         let ways = vec![Way::Read(reads::by_runs), Way::Write(writes::by_runs)];
-        check::<D, F>(scene, World::query_filtered, None, ways);
+        check::<D, F>(scene, either, None, ways);
     }
 }
 
 /// As `shape`, in the order of `T`.
 fn driven<D: Term, F: Condition, T: Kind>(scene: &mut Scene, topics: &[Topic]) {
     let ways = topics.iter().flat_map(|&topic| ways(topic)).collect();
-    check::<D, F>(scene, |world| world.query_filtered().drive_by::<T>(), Some(T::NUMBER), ways);
+    check::<D, F>(scene, |world, rng| either(world, rng).drive_by::<T>(), Some(T::NUMBER), ways);
 }
 
 type Id = Entity;

@@ -255,14 +255,14 @@ fn iter_1(world: &mut World) {
 
 #[inline(never)]
 fn iter_2(world: &mut World) {
-    let mut query = world.query::<(&mut Position, &Velocity)>();
+    let mut query = world.query_mut::<(&mut Position, &Velocity)>();
     query.iter_mut().for_each(|(p, v)| kernel::step(p, v));
 }
 
 #[inline(never)]
 fn par_iter_2(world: &mut World) {
     // A body of a hundred flops is worth a thread from fewer matches on than the default says.
-    let mut query = world.query::<(&mut Position, &Velocity)>();
+    let mut query = world.query_mut::<(&mut Position, &Velocity)>();
     query.par_iter_mut().batch(256).for_each(|(p, v)| kernel::orbit(p, v));
 }
 
@@ -332,7 +332,7 @@ fn spread<const G: bool>(scene: Scene) -> World {
 
 #[inline(never)]
 fn iter_3(world: &mut World) {
-    let mut query = world.query::<(&mut Position, &Velocity, &Force)>();
+    let mut query = world.query_mut::<(&mut Position, &Velocity, &Force)>();
     query.iter_mut().for_each(|(p, v, f)| kernel::push(p, v, f));
 }
 
@@ -352,7 +352,7 @@ fn lanes<const G: bool>(n: usize) -> World {
 
 #[inline(never)]
 fn iter_5(world: &mut World) {
-    let mut query = world.query::<(&mut Lane0, &Lane1, &Lane2, &Lane3, &Lane4)>();
+    let mut query = world.query_mut::<(&mut Lane0, &Lane1, &Lane2, &Lane3, &Lane4)>();
     query.iter_mut().for_each(|(out, a, b, c, d)| kernel::blend(out, a, b, c, d));
 }
 
@@ -375,7 +375,7 @@ fn bodies<const G: bool>(n: usize) -> World {
 
 #[inline(never)]
 fn heavy(world: &mut World) {
-    let mut query = world.query::<(&mut Place, &Motion)>();
+    let mut query = world.query_mut::<(&mut Place, &Motion)>();
     query.iter_mut().for_each(|(place, motion)| kernel::glide(place, motion));
 }
 
