@@ -210,6 +210,33 @@ fn sorting_a_group_sorts_all_its_pools_and_leaves_every_value_at_its_entity() {
 }
 
 #[test]
+fn of_two_groups_with_the_same_members_the_one_that_owns_more_pools_is_the_narrower() {
+    for order in [[true, false], [false, true]] {
+        let mut world = World::new();
+        let groups = order.map(|owns_both| match owns_both {
+            true => world.group::<(A, C)>().exclude::<D>().build().unwrap(),
+            false => world.group::<A>().observe::<C>().exclude::<D>().build().unwrap(),
+        });
+        for n in [3, 1, 4, 1, 5, 9, 2, 6] {
+            let entity = world.spawn((A(n), C(n)));
+            world.spawn(A(n));
+            if n == 5 {
+                world.insert(entity, D(n)).unwrap();
+            }
+        }
+
+        for group in groups {
+            world.sort_group_by::<&A>(group, |a, b| b.0.cmp(&a.0)).unwrap();
+            world.verify().unwrap();
+            assert_eq!(world.pool::<C>().as_slice()[..7], [9, 6, 4, 3, 2, 1, 1].map(C));
+            assert!(world.query::<(&A, &C)>().iter().all(|(a, c)| a.0 == c.0));
+            world.sort_group_by::<&A>(group, |a, b| a.0.cmp(&b.0)).unwrap();
+            world.verify().unwrap();
+        }
+    }
+}
+
+#[test]
 fn members_are_had_as_one_slice_of_each_owned_component() {
     let mut world = World::new();
     world.spawn_batch((0..10).map(|n| (A(n), C(n))));

@@ -75,9 +75,11 @@ impl Condition {
         self.needed().chain(self.excluded.iter().copied())
     }
 
-    /// Number of components that it names: a wider group of a chain has fewer.
-    pub(crate) fn strictness(&self) -> usize {
-        self.owned.len() + self.observed.len() + self.excluded.len()
+    /// Number of components that it names, and of those that it owns: a wider group of a chain has
+    /// fewer of the former, or as many and fewer of the latter.
+    pub(crate) fn strictness(&self) -> (usize, usize) {
+        let named = self.owned.len() + self.observed.len() + self.excluded.len();
+        (named, self.owned.len())
     }
 
     /// What must be there, what must not, and what is owned, as bits by component number; `None` if

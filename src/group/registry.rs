@@ -112,7 +112,7 @@ impl Groups {
         let existing = (0..).zip(&self.list).filter_map(|(number, entry)| {
             entry.as_ref().map(|entry| (entry.condition.strictness(), number))
         });
-        let mut order: Vec<(usize, GroupNumber)> = existing.collect();
+        let mut order: Vec<((usize, usize), GroupNumber)> = existing.collect();
         order.sort_unstable();
         self.order = order.into_iter().map(|(_, number)| number).collect();
         let conditions = || self.conditions().map(|(_, condition)| condition);
