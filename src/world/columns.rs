@@ -196,6 +196,15 @@ impl<B: Bundle> Drop for Unsigned<'_, B> {
         for &entity in self.entities {
             sign::<B>(self.world, entity);
         }
+        let World { entities, pools, .. } = &mut *self.world;
+        if pools.groups.is_empty() {
+            return;
+        }
+        // One by one: they are not all alike.
+        for &entity in self.entities {
+            let signature = entities.word_mut(entity).map_or(0, |word| *word);
+            pools.born(&[entity], signature);
+        }
     }
 }
 
