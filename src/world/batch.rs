@@ -195,8 +195,8 @@ impl<'w, B: Bundle> Batch<'w, B> {
 }
 
 impl<B: Bundle> Batch<'_, B> {
-    /// Tells the groups of all entities of the batch.
-    fn group(&mut self) {
+    /// Tells the groups of all entities of the batch, of which one may not have got all.
+    fn group(&mut self, torn: Option<Entity>) {
         let Some((component, first)) = self.first else { return };
         let World { entities, pools, .. } = &mut *self.world;
         if pools.groups.is_empty() {
@@ -204,9 +204,8 @@ impl<B: Bundle> Batch<'_, B> {
         }
         let new = pools.at_mut(component).map_mut().entities()[first..].to_vec();
         let signature = |entity| entities.word(entity).map_or(0, |word| word.load(Relaxed));
-        // The last one may not have got all; then it is not like the others.
-        let alike = |entity: &Entity| signature(*entity) == self.signature;
-        let whole = new.iter().rposition(alike).map_or(0, |last| last + 1);
+        // It is the last one, and not like the others.
+        let whole = new.len() - usize::from(torn.is_some_and(|torn| new.last() == Some(&torn)));
         pools.born(&new[..whole], self.signature);
         for &entity in &new[whole..] {
             pools.born(&[entity], signature(entity));
@@ -214,20 +213,25 @@ impl<B: Bundle> Batch<'_, B> {
     }
 }
 
-/// Signs an entity that signs for all of `B` for what it really has.
-pub(super) fn sign<B: Bundle>(world: &mut World, entity: Entity) {
-    struct Sign<'w>(Gate<'w>);
+/// Signs an entity that signs for all of `B` for what it really has; says whether that is all.
+pub(super) fn sign<B: Bundle>(world: &mut World, entity: Entity) -> bool {
+    struct Sign<'w> {
+        gate: Gate<'w>,
+        has_all: bool,
+    }
     impl ComponentVisitor for Sign<'_> {
         fn visit<T: Component>(&mut self) {
-            let pool = self.0.pools.get_or_create::<T>();
-            if !pool.cell.get_mut().contains(self.0.entity) {
-                *self.0.word &= pool.tag.keep;
+            let pool = self.gate.pools.get_or_create::<T>();
+            if !pool.cell.get_mut().contains(self.gate.entity) {
+                *self.gate.word &= pool.tag.keep;
+                self.has_all = false;
             }
         }
     }
-    if let Ok(gate) = world.gate(entity) {
-        B::visit(&mut Sign(gate));
-    }
+    let Ok(gate) = world.gate(entity) else { return false };
+    let mut sign = Sign { gate, has_all: true };
+    B::visit(&mut sign);
+    sign.has_all
 }
 
 impl<B: Bundle> Drop for Batch<'_, B> {
@@ -239,10 +243,9 @@ impl<B: Bundle> Drop for Batch<'_, B> {
         let pools = &mut self.world.pools;
         writer.close(&mut BatchGate { pools, signature: 0 });
         // The write of the entity spawned last may have unwound.
-        if let Some(&entity) = self.row.last() {
-            sign::<B>(self.world, entity);
-        }
-        self.group();
+        let last = self.row.last().copied();
+        let torn = last.filter(|&entity| !sign::<B>(self.world, entity));
+        self.group(torn);
     }
 }
 
