@@ -18,6 +18,9 @@ use super::{ComponentVisitor, World};
 use crate::component::Component;
 use crate::entity::Entity;
 
+/// What a bundle that was written by hand may get wrong.
+const ONCE: &str = "a bundle writes each component once in each row";
+
 /// Rows between two flushes: their ids stay in the first-level cache.
 const ROWS: usize = 1024;
 
@@ -34,6 +37,12 @@ pub trait BundleWriter: Sized + Sealed {
 
     /// Puts the maps back.
     fn close(self, gate: &mut BatchGate<'_>);
+
+    /// Whether there are this many values of each component since the last flush.
+    fn has_written(&self, rows: usize) -> bool;
+
+    /// Shows the components whose maps it takes; a bundle may show others.
+    fn visit<V: ComponentVisitor>(visitor: &mut V);
 }
 
 /// Keeps [`BundleWriter`] to this module.
@@ -84,7 +93,7 @@ impl<T: Component> PoolWriter<T> {
     pub(super) fn write(&mut self, row: &Row<'_>, value: T) {
         // Values and entities must pair up when the row is flushed (P1), whatever a bundle that
         // was written by hand does.
-        assert!(row.number == self.written, "a bundle writes each component once in each row");
+        assert!(row.number == self.written, "{ONCE}");
         self.map.push_ahead(row.entity, value);
         self.written += 1;
     }
@@ -109,6 +118,15 @@ impl<T: Component> BundleWriter for PoolWriter<T> {
     fn close(self, gate: &mut BatchGate<'_>) {
         *gate.pools.get_or_create::<T>().cell.get_mut() = self.map;
     }
+
+    #[inline]
+    fn has_written(&self, rows: usize) -> bool {
+        self.written == rows
+    }
+
+    fn visit<V: ComponentVisitor>(visitor: &mut V) {
+        visitor.visit::<T>();
+    }
 }
 
 /// `BundleWriter` for a tuple.
@@ -129,6 +147,15 @@ macro_rules! tuple_writer {
 
             fn close(self, gate: &mut BatchGate<'_>) {
                 $(self.$at.close(gate);)*
+            }
+
+            #[inline]
+            fn has_written(&self, rows: usize) -> bool {
+                true $(&& self.$at.has_written(rows))*
+            }
+
+            fn visit<V: ComponentVisitor>(visitor: &mut V) {
+                $($name::visit(visitor);)*
             }
         }
     };
@@ -153,12 +180,13 @@ pub(super) struct Batch<'w, B: Bundle> {
 }
 
 impl<'w, B: Bundle> Batch<'w, B> {
-    /// Starts a batch of about `expected` entities. `B` must not name a component twice.
+    /// Starts a batch of about `expected` entities. The writer of `B` must not have a component
+    /// twice.
     pub(super) fn open(world: &'w mut World, expected: usize) -> Self {
         world.entities.reserve_slots(expected);
         // Before the first map is taken out: a storage of the user's may unwind.
         let mut reserve = Reserve { pools: &mut world.pools, additional: expected, first: None };
-        B::visit(&mut reserve);
+        B::Writer::visit(&mut reserve);
         let first = reserve.first;
         let mut gate = BatchGate { pools: &mut world.pools, signature: 0 };
         let writer = Some(B::Writer::open(&mut gate));
@@ -178,6 +206,7 @@ impl<'w, B: Bundle> Batch<'w, B> {
         self.written += 1;
         let writer = self.writer.as_mut().expect("a batch under way has its writer");
         bundle.write(writer, &row);
+        assert!(writer.has_written(self.written), "{ONCE}");
         entity
     }
 
@@ -203,18 +232,18 @@ impl<B: Bundle> Batch<'_, B> {
             return;
         }
         let new = pools.at_mut(component).map_mut().entities()[first..].to_vec();
-        let signature = |entity| entities.word(entity).map_or(0, |word| word.load(Relaxed));
-        // It is the last one, and not like the others.
-        let whole = new.len() - usize::from(torn.is_some_and(|torn| new.last() == Some(&torn)));
+        // It is the last one, if it is there, and not like the others.
+        let whole = new.len() - usize::from(torn.is_some() && new.last() == torn.as_ref());
         pools.born(&new[..whole], self.signature);
-        for &entity in &new[whole..] {
-            pools.born(&[entity], signature(entity));
+        if let Some(entity) = torn {
+            let signature = entities.word(entity).map_or(0, |word| word.load(Relaxed));
+            pools.born(&[entity], signature);
         }
     }
 }
 
-/// Signs an entity that signs for all of `B` for what it really has; says whether that is all.
-pub(super) fn sign<B: Bundle>(world: &mut World, entity: Entity) -> bool {
+/// Signs an entity that signs for all of `W` for what it really has; says whether that is all.
+pub(super) fn sign<W: BundleWriter>(world: &mut World, entity: Entity) -> bool {
     struct Sign<'w> {
         gate: Gate<'w>,
         has_all: bool,
@@ -230,7 +259,7 @@ pub(super) fn sign<B: Bundle>(world: &mut World, entity: Entity) -> bool {
     }
     let Ok(gate) = world.gate(entity) else { return false };
     let mut sign = Sign { gate, has_all: true };
-    B::visit(&mut sign);
+    W::visit(&mut sign);
     sign.has_all
 }
 
@@ -244,7 +273,7 @@ impl<B: Bundle> Drop for Batch<'_, B> {
         writer.close(&mut BatchGate { pools, signature: 0 });
         // The write of the entity spawned last may have unwound.
         let last = self.row.last().copied();
-        let torn = last.filter(|&entity| !sign::<B>(self.world, entity));
+        let torn = last.filter(|&entity| !sign::<B::Writer>(self.world, entity));
         self.group(torn);
     }
 }

@@ -144,6 +144,7 @@ pub(super) fn repeated_component<B: Bundle>() -> Option<&'static str> {
         }
     }
     let mut distinct = Distinct { seen: Vec::new(), repeated: None };
-    B::visit(&mut distinct);
+    // Not as the bundle shows itself: a batch relies on this.
+    B::Writer::visit(&mut distinct);
     distinct.repeated
 }

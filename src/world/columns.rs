@@ -194,7 +194,7 @@ struct Unsigned<'w, B: Bundle> {
 impl<B: Bundle> Drop for Unsigned<'_, B> {
     fn drop(&mut self) {
         for &entity in self.entities {
-            sign::<B>(self.world, entity);
+            sign::<B::Writer>(self.world, entity);
         }
         let World { entities, pools, .. } = &mut *self.world;
         if pools.groups.is_empty() {
