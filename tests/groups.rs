@@ -286,6 +286,114 @@ fn a_query_walks_the_prefix_of_the_group_that_covers_it() {
 }
 
 #[test]
+fn equal_members_keep_their_order_when_a_group_is_sorted() {
+    let mut world = World::new();
+    let owning = world.group::<(A, C)>().build().unwrap();
+    let list = world.group::<()>().observe::<(A, C)>().build().unwrap();
+    world.spawn_batch((0..60).map(|n| (A(n % 3), C(n))));
+
+    for group in [owning, list] {
+        world.sort_group_by::<&A>(group, |a, b| b.0.cmp(&a.0)).unwrap();
+        let members = world.grouped::<(&A, &C)>(group).unwrap();
+        let sorted: Vec<(u32, u32)> = members.iter().map(|(a, c)| (a.0, c.0)).collect();
+        assert!(sorted.is_sorted_by(|x, y| x.0 > y.0 || x.0 == y.0 && x.1 < y.1), "{sorted:?}");
+    }
+}
+
+#[test]
+fn a_group_knows_its_members_one_by_one() {
+    let mut world = World::new();
+    let groups = [
+        world.group::<(A, C)>().exclude::<Tag>().build().unwrap(),
+        world.group::<()>().observe::<(A, C)>().exclude::<Tag>().build().unwrap(),
+    ];
+    for n in 0..30 {
+        let entity = world.spawn((A(n), C(n)));
+        match n % 5 {
+            0 => world.insert(entity, Tag).unwrap(),
+            1 => _ = world.remove::<A>(entity).unwrap(),
+            _ => {}
+        }
+        world.spawn(A(n));
+    }
+    let dead = world.spawn((A(0), C(0)));
+    world.despawn(dead).unwrap();
+
+    for group in groups {
+        let members = world.grouped::<Entity>(group).unwrap();
+        assert!(!members.is_empty() && !members.contains(dead));
+        for entity in world.entities() {
+            let fits = world.has::<(A, C)>(entity) && !world.has::<Tag>(entity);
+            assert_eq!(members.contains(entity), fits, "{entity}");
+        }
+    }
+}
+
+#[test]
+fn slices_of_a_component_in_an_order_of_its_own_are_refused() {
+    let mut world = World::new();
+    let group = world.group::<A>().observe::<C>().build().unwrap();
+    world.spawn_batch((0..4).map(|n| (A(n), C(n))));
+    world.pool_mut::<C>().swap(1, 3).unwrap();
+
+    assert_eq!(world.grouped::<&A>(group).unwrap().slices().unwrap().len(), 4);
+    let mut members = world.grouped::<(&A, &C)>(group).unwrap();
+    assert!(panic_message(|| members.slices().is_some()).contains("ask for owned components"));
+    assert!(panic_message(|| members.slices_mut().is_some()).contains("ask for owned components"));
+    assert!(members.iter().all(|(a, c)| a.0 == c.0));
+}
+
+#[test]
+fn a_query_that_is_driven_by_a_component_keeps_its_order_beside_groups() {
+    let mut world = World::new();
+    world.group::<(A, B)>().build().unwrap();
+    let mut rng = Rng::new(1);
+    let ids: Vec<Entity> = (0..60).map(|_| world.spawn(())).collect();
+    for _ in 0..300 {
+        let (id, n) = (rng.pick(&ids), rng.index_below(9));
+        _ = match rng.below(3) {
+            0 => world.insert(id, A(n)),
+            1 => world.insert(id, B(n.to_string())),
+            _ => world.insert(id, C(n)),
+        };
+    }
+    world.pool_mut::<C>().sort_pairs_by(|a, b| b.0.cmp(&a.0)).unwrap();
+
+    // Thrice: the later walks may have a plan.
+    for _ in 0..3 {
+        let query = world.query::<(Entity, &A, &B, &C)>().drive_by::<C>();
+        assert!(query.iter().count() > 16 && query.iter().is_sorted_by(|a, b| a.0 > b.0));
+        let query = world.query::<(Entity, &A, &B, &C)>().drive_by::<B>();
+        let order: Vec<Entity> = query.iter().map(|item| item.0).collect();
+        let pool = world.pool::<B>();
+        assert!(order.is_sorted_by_key(|id| pool.entities().iter().position(|other| other == id)));
+    }
+}
+
+#[test]
+fn of_the_groups_that_cover_a_query_the_smallest_is_walked() {
+    for narrow_first in [false, true] {
+        let mut world = World::new();
+        if narrow_first {
+            world.group::<(A, B, C)>().build().unwrap();
+        }
+        world.group::<(A, B)>().build().unwrap();
+        world.group::<(A, B, C)>().build().unwrap();
+        for n in 0..50 {
+            let entity = world.spawn((A(n), B(n.to_string())));
+            world.spawn(C(n));
+            if n % 10 == 0 {
+                world.insert(entity, C(n)).unwrap();
+            }
+        }
+
+        assert_eq!(world.query::<(&A, &B, &C)>().explain().driver_len, 5);
+        assert_eq!(world.query::<(&A, &B)>().explain().driver_len, 50);
+        assert_eq!(world.query_filtered::<(&A, &B), Without<C>>().explain().matches, 45);
+    }
+}
+
+#[test]
 fn a_group_is_made_once_and_refused_beside_one_that_is_no_chain() {
     let mut world = World::new();
     let group = world.group::<(A, B)>().exclude::<D>().build().unwrap();
