@@ -46,13 +46,16 @@ mod plan;
 pub mod query;
 pub mod sparse;
 pub mod storage;
+mod tick;
 mod tuples;
 pub mod world;
 
 pub use cell::{Access, Conflict, Read, Write};
 pub use component::Component;
 pub use entity::{Entity, NoSuchEntity};
-pub use query::{AnyOf, Has, Or, Query, With, Without};
+pub use query::{Added, AnyOf, Changed, Has, Or, Query, With, Without};
+pub use storage::{Mut, Ref};
+pub use tick::Tick;
 pub use world::{Bundle, EntityMut, EntityRef, Pool, PoolMut, Res, ResMut, World};
 
 #[cfg(feature = "derive")]
@@ -61,8 +64,8 @@ pub use esker_macros::{Bundle, Component};
 /// What most programs need: `use esker::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        AnyOf, Bundle, Component, Entity, EntityRef, Has, Or, Query, Res, ResMut, With, Without,
-        World,
+        Added, AnyOf, Bundle, Changed, Component, Entity, EntityRef, Has, Mut, Or, Query, Ref, Res,
+        ResMut, Tick, With, Without, World,
     };
 }
 

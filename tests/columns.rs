@@ -7,7 +7,7 @@ mod common;
 use common::{Ledger, Rng, SeedReport, panics_as_planned, planned_panic};
 use esker::entity::Entity;
 use esker::sparse::PagedMap;
-use esker::storage::{Packed, Storage};
+use esker::storage::{Packed, Storage, Untracked};
 use esker::world::ColumnsError;
 use esker::{Component, World};
 
@@ -135,6 +135,7 @@ impl<T> Default for Weary<T> {
 #[expect(unsafe_code, reason = "a storage as a user would write it")]
 unsafe impl<T> Storage<T> for Weary<T> {
     type Map = PagedMap;
+    type Tracking = Untracked;
     const CONTIGUOUS: bool = true;
 
     fn push(&mut self, entity: Entity, value: T) {

@@ -8,7 +8,7 @@ mod common;
 use common::{panics_as_planned, planned_panic};
 use esker::prelude::*;
 use esker::sparse::PagedMap;
-use esker::storage::{Packed, Storage};
+use esker::storage::{Packed, Storage, Untracked};
 
 #[derive(Component, Debug, Clone)]
 struct A;
@@ -28,6 +28,7 @@ struct Fussy(Packed<Picky>);
 // SAFETY: all calls are passed on to a storage that keeps the promises; one panics before that.
 unsafe impl Storage<Picky> for Fussy {
     type Map = PagedMap;
+    type Tracking = Untracked;
 
     const CONTIGUOUS: bool = true;
 

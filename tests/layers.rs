@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Bottom first. A module may use modules of the lines above its own; those of one line do not
 /// see each other.
 const LAYERS: &[&[&str]] = &[
-    &["page", "tuples"],
+    &["page", "tick", "tuples"],
     &["entity"],
     &["sparse"],
     &["storage"],
@@ -41,6 +41,7 @@ const UNSAFE: &[&str] = &[
     "storage/indexed.rs",
     "storage/map.rs",
     "storage/packed.rs",
+    "storage/tracked.rs",
     "world/pools.rs",
 ];
 

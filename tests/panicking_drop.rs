@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use common::{Counted, Ledger, id, panics_as_planned, planned_panic};
 use esker::sparse::PagedMap;
-use esker::storage::{AnyMap, EntityMap, Hashed, Indexed, Packed, Storage};
+use esker::storage::{AnyMap, EntityMap, Hashed, Indexed, Packed, Storage, Untracked};
 use esker::{Component, Entity, World};
 
 #[derive(Component, Debug)]
@@ -636,6 +636,7 @@ struct Fussy(Packed<Picky>);
 // SAFETY: all calls are passed on to a storage that keeps the promises; one panics before that.
 unsafe impl Storage<Picky> for Fussy {
     type Map = PagedMap;
+    type Tracking = Untracked;
 
     const CONTIGUOUS: bool = true;
 

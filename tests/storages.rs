@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use esker::prelude::*;
 use esker::sparse::HashedMap;
-use esker::storage::{AnyMap, EntityMap, Hashed, Indexed, Packed, Storage};
+use esker::storage::{AnyMap, EntityMap, Hashed, Indexed, Packed, Storage, Untracked};
 
 mod packed {
     esker::storage_conformance!(esker::storage::Packed);
@@ -49,6 +49,7 @@ unsafe impl<T: Sync> Sync for Boxed<T> {}
 // gives up all of them even if it unwinds.
 unsafe impl<T> Storage<T> for Boxed<T> {
     type Map = HashedMap;
+    type Tracking = Untracked;
 
     const CONTIGUOUS: bool = false;
 

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::meta::ParseNestedMeta;
 use syn::{DeriveInput, Error, GenericParam, Path, parse_quote};
 
 /// Storages that are named without a path.
@@ -9,7 +10,8 @@ const OURS: [&str; 3] = ["Packed", "Indexed", "Hashed"];
 
 pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
-    let storage = storage(input)?;
+    let options = Options::of(input)?;
+    let storage = options.storage();
     let mut generics = input.generics.clone();
     let is_generic =
         generics.params.iter().any(|param| !matches!(param, GenericParam::Lifetime(_)));
@@ -34,39 +36,64 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(quote! {
         #[automatically_derived]
         impl #parameters ::esker::component::Component for #name #arguments #conditions {
-            type Storage = #storage<Self>;
+            type Storage = #storage;
             #type_slot
         }
     })
 }
 
-/// The storage named in `#[component(storage = …)]`.
-fn storage(input: &DeriveInput) -> syn::Result<Path> {
-    let mut storage: Path = parse_quote!(::esker::storage::Packed);
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("component")) {
-        attribute.parse_nested_meta(|meta| {
-            if !meta.path.is_ident("storage") {
-                return Err(meta.error("unknown option; `component` takes `storage = …`"));
-            }
-            let value = meta.value()?;
-            if value.peek(syn::Lit) {
-                return Err(value.error(
-                    "write the name of the storage without quotes, as in `storage = Hashed`",
-                ));
-            }
-            let path: Path = value.parse()?;
-            if path.segments.iter().any(|segment| !segment.arguments.is_none()) {
-                let remedy = "name the storage without its parameter, as in `storage = Hashed`";
-                return Err(Error::new_spanned(path, remedy));
-            }
-            storage = match path.get_ident() {
-                Some(ident) if OURS.iter().any(|ours| ident == ours) => {
-                    parse_quote!(::esker::storage::#ident)
-                }
-                _ => path,
-            };
-            Ok(())
-        })?;
+/// What `#[component(…)]` says.
+struct Options {
+    storage: Path,
+    track: bool,
+}
+
+impl Options {
+    fn of(input: &DeriveInput) -> syn::Result<Self> {
+        let mut options = Self { storage: parse_quote!(::esker::storage::Packed), track: false };
+        for attribute in input.attrs.iter().filter(|attr| attr.path().is_ident("component")) {
+            attribute.parse_nested_meta(|meta| options.read(&meta))?;
+        }
+        Ok(options)
     }
-    Ok(storage)
+
+    fn read(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        if meta.path.is_ident("storage") {
+            self.storage = storage(meta)?;
+        } else if meta.path.is_ident("track") {
+            self.track = true;
+        } else {
+            return Err(meta.error("unknown option; `component` takes `storage = …` and `track`"));
+        }
+        Ok(())
+    }
+
+    fn storage(&self) -> TokenStream {
+        let storage = &self.storage;
+        match self.track {
+            true => quote!(::esker::storage::Tracked<#storage<Self>>),
+            false => quote!(#storage<Self>),
+        }
+    }
+}
+
+/// The storage named in `storage = …`.
+fn storage(meta: &ParseNestedMeta<'_>) -> syn::Result<Path> {
+    let value = meta.value()?;
+    if value.peek(syn::Lit) {
+        return Err(
+            value.error("write the name of the storage without quotes, as in `storage = Hashed`")
+        );
+    }
+    let path: Path = value.parse()?;
+    if path.segments.iter().any(|segment| !segment.arguments.is_none()) {
+        let remedy = "name the storage without its parameter, as in `storage = Hashed`";
+        return Err(Error::new_spanned(path, remedy));
+    }
+    Ok(match path.get_ident() {
+        Some(ident) if OURS.iter().any(|ours| ident == ours) => {
+            parse_quote!(::esker::storage::#ident)
+        }
+        _ => path,
+    })
 }

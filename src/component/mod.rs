@@ -9,7 +9,14 @@ mod type_index;
 pub(crate) use type_index::TypeIndex;
 pub use type_index::TypeSlot;
 
-use crate::storage::Storage;
+use crate::storage::{Storage, Tracking};
+
+/// What is lent to who may change a component: `&mut T`, or [`Mut<T>`](crate::Mut) if its changes
+/// are tracked.
+pub type MutOf<'a, T> = <TrackingOf<T> as Tracking>::Mut<'a, T>;
+
+/// Whether the changes of a component are tracked.
+pub(crate) type TrackingOf<T> = <<T as Component>::Storage as Storage<T>>::Tracking;
 
 /// A type whose values entities can have.
 ///

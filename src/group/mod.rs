@@ -112,9 +112,15 @@ impl Group {
         entity: Entity,
         family: &mut impl Family,
     ) -> usize {
-        self.len -= 1;
+        self.shorten();
         self.bring_beside(component, entity, family);
         self.len
+    }
+
+    /// Takes one off the count. Positions below it are used unchecked, so it must not wrap.
+    #[inline(always)]
+    fn shorten(&mut self) {
+        self.len = self.len.checked_sub(1).expect("G1: who leaves a group is a member");
     }
 
     /// Brings an entity to the end of the members, in all owned pools but one.
@@ -134,7 +140,7 @@ impl Group {
             self.members.remove(entity);
             return;
         }
-        self.len -= 1;
+        self.shorten();
         for &owned in &self.condition.owned {
             family.bring(owned, entity, self.len);
         }

@@ -6,6 +6,7 @@ use super::opening::{Fetched, Opening};
 use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
 use crate::entity::Entity;
+use crate::tick::Span;
 use crate::world::{BorrowConflict, EntityRef, World};
 
 /// `QueryData` for terms that have no pool.
@@ -41,7 +42,7 @@ macro_rules! entity_term {
             }
 
             #[inline]
-            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+            fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
                 *fetch
             }
 

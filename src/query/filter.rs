@@ -8,17 +8,20 @@ use super::opening::Opening;
 use super::survey::{Part, Role, Surveyor};
 use crate::component::Component;
 use crate::entity::Entity;
+use crate::sparse::SparseSet;
+use crate::tick::Span;
 use crate::world::BorrowConflict;
 
 /// A condition on the entities of a [`Query`](super::Query).
 ///
-/// Filters are [`With`], [`Without`], [`Or`] and tuples of filters, which must all hold. They look
+/// Filters are [`With`], [`Without`], [`Or`], [`Added`](super::Added), [`Changed`](super::Changed) and tuples of filters, which must all hold. They look
 /// at who has a component and not at its value, so they go together with a query that writes it.
 /// The methods are for the library itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a query filter",
     label = "not a filter",
-    note = "filters are `With<T>`, `Without<T>`, `Or<(…)>` and tuples of these, for components `T`",
+    note = "filters are `With<T>`, `Without<T>`, `Added<T>`, `Changed<T>`, `Or<(…)>` and tuples of \
+            these, for components `T`",
     note = "what is fetched, such as `&T`, belongs into the first parameter of the query"
 )]
 pub trait QueryFilter: Sealed {
@@ -34,16 +37,26 @@ pub trait QueryFilter: Sealed {
     #[doc(hidden)]
     const IS_OPEN: bool;
 
+    /// Whether it depends on more than structure, so that no plan can know who passes.
+    #[doc(hidden)]
+    const IS_TIMED: bool;
+
     /// Takes the guards.
     #[doc(hidden)]
     fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict>;
 
     #[doc(hidden)]
-    fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a>;
+    fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a>;
 
     /// Shows the pools to `survey`.
     #[doc(hidden)]
     fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>);
+
+    /// Entities among which all are that pass, if the filter knows them and they are few.
+    #[doc(hidden)]
+    fn candidates(_view: Self::View<'_>) -> Option<Vec<Entity>> {
+        None
+    }
 
     /// Whether a living entity with this signature passes.
     #[doc(hidden)]
@@ -85,6 +98,7 @@ macro_rules! membership_filter {
             type View<'a> = Members<'a, T>;
 
             const IS_OPEN: bool = false;
+            const IS_TIMED: bool = false;
 
             #[inline]
             #[track_caller]
@@ -93,7 +107,7 @@ macro_rules! membership_filter {
             }
 
             #[inline]
-            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+            fn view<'a>(fetch: &'a Self::Fetch<'_>, _: Span) -> Self::View<'a> {
                 fetch.view()
             }
 
@@ -130,6 +144,7 @@ macro_rules! tuple_filter {
             type View<'a> = ($($name::View<'a>,)*);
 
             const IS_OPEN: bool = true $(&& $name::IS_OPEN)*;
+            const IS_TIMED: bool = false $(|| $name::IS_TIMED)*;
 
             #[inline]
             #[track_caller]
@@ -138,13 +153,18 @@ macro_rules! tuple_filter {
             }
 
             #[inline]
-            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
-                ($($name::view(&fetch.$at),)*)
+            fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
+                ($($name::view(&fetch.$at, span),)*)
             }
 
             #[inline]
             fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 $($name::columns(view.$at, survey);)*
+            }
+
+            fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
+                let known: [Option<Vec<Entity>>; _] = [$($name::candidates(view.$at)),*];
+                known.into_iter().flatten().min_by_key(Vec::len)
             }
 
             #[inline]
@@ -155,12 +175,14 @@ macro_rules! tuple_filter {
 
         impl<$($name: QueryFilter),*> Sealed for Or<($($name,)*)> {}
 
-        #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
+        #[allow(unused_variables, unused_mut, clippy::unused_unit,
+            reason = "the empty tuple has nothing")]
         impl<$($name: QueryFilter),*> QueryFilter for Or<($($name,)*)> {
             type Fetch<'w> = ($($name::Fetch<'w>,)*);
             type View<'a> = ($($name::View<'a>,)*);
 
             const IS_OPEN: bool = false;
+            const IS_TIMED: bool = false $(|| $name::IS_TIMED)*;
 
             #[inline]
             #[track_caller]
@@ -169,8 +191,8 @@ macro_rules! tuple_filter {
             }
 
             #[inline]
-            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
-                <($($name,)*)>::view(fetch)
+            fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
+                <($($name,)*)>::view(fetch, span)
             }
 
             #[inline]
@@ -183,6 +205,12 @@ macro_rules! tuple_filter {
                     survey.end();
                 )*
                 survey.end();
+            }
+
+            fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
+                let mut all = SparseSet::new();
+                $(all.extend($name::candidates(view.$at)?);)*
+                Some(all.as_slice().to_vec())
             }
 
             #[inline]

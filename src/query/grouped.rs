@@ -180,7 +180,9 @@ impl<D: QueryData> Grouped<'_, D> {
             entities,
             name: "",
         });
-        let data = D::aligned(D::view(&self.query.data), &|id| aligned(world, driver, id));
+        let data = D::aligned(D::view(&self.query.data, self.query.span), &|id| {
+            aligned(world, driver, id)
+        });
         let views = Views { data, filter: (), entities, world, is_sure: true };
         Piece::direct(views, Guess::new(false, false))
     }

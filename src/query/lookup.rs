@@ -106,7 +106,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     pub(super) unsafe fn item<'a, M: Mode>(&'a self, entity: Entity) -> Option<M::Item<'a, D>> {
         let place = self.place(entity)?;
         // SAFETY: it is the place of this entity.
-        let cursor = unsafe { D::cursor(D::view(&self.data), place, &raw const entity) };
+        let cursor = unsafe { D::cursor(D::view(&self.data, self.span), place, &raw const entity) };
         // SAFETY: a stretch of one, whose entity is readable; promised by the caller.
         Some(unsafe { M::item::<D>(cursor, 0) })
     }
@@ -115,10 +115,10 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[inline]
     pub(super) fn place(&self, entity: Entity) -> Option<D::Place> {
         let signature = self.world.living_signature(entity)?;
-        if !F::IS_OPEN && !F::passes(F::view(&self.filter), entity, signature) {
+        if !F::IS_OPEN && !F::passes(F::view(&self.filter, self.span), entity, signature) {
             return None;
         }
-        D::place(D::search(D::view(&self.data)), Row::alone(entity))
+        D::place(D::search(D::view(&self.data, self.span)), Row::alone(entity))
     }
 }
 

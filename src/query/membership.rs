@@ -8,9 +8,10 @@ use crate::cell::Look;
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::sparse::SparseSet;
-use crate::storage::Storage;
+use crate::storage::{EntityMap, Storage, Ticks};
 use crate::world::BorrowConflict;
 
+type Map<T> = EntityMap<T, <T as Component>::Storage>;
 type Set<T> = SparseSet<<<T as Component>::Storage as Storage<T>>::Map>;
 
 /// A guard on the members of a pool; nothing for a pool that does not exist.
@@ -19,7 +20,7 @@ pub struct MembersFetch<'w, T: Component> {
 }
 
 struct Pool<'w, T: Component> {
-    set: Look<'w, Set<T>>,
+    map: Look<'w, Map<T>>,
     id: u32,
     bit: u64,
     /// Whether no other pool has the same bit.
@@ -48,24 +49,48 @@ impl<'w, T: Component> MembersFetch<'w, T> {
     #[track_caller]
     pub(super) fn open(opening: Opening<'w>) -> Result<Self, BorrowConflict> {
         let Some(pool) = opening.world.pool_box::<T>() else { return Ok(Self { pool: None }) };
-        let look = opening.look(&pool.cell).map_err(BorrowConflict::of::<T>)?;
+        let map = opening.look(&pool.cell).map_err(BorrowConflict::of::<T>)?;
         let (id, bit) = (pool.tag.id.index() as u32, pool.tag.bit);
         let is_exact = pool.tag.keep != u64::MAX;
-        Ok(Self { pool: Some(Pool { set: look.part(|map| map.set()), id, bit, is_exact }) })
+        Ok(Self { pool: Some(Pool { map, id, bit, is_exact }) })
     }
 
     #[inline]
     pub(super) fn view(&self) -> Members<'_, T> {
         match &self.pool {
-            Some(Pool { set, id, bit, is_exact }) => {
-                Members { set: Some(set), id: *id, bit: *bit, is_exact: *is_exact }
+            Some(Pool { map, id, bit, is_exact }) => {
+                Members { set: Some(map.set()), id: *id, bit: *bit, is_exact: *is_exact }
             }
             None => Members { set: None, id: UNKNOWN, bit: 0, is_exact: true },
         }
     }
 }
 
+impl<T: Component> MembersFetch<'_, T> {
+    /// When the values of the members were changed, if that is tracked.
+    #[inline]
+    pub(super) fn ticks(&self) -> Option<&Ticks> {
+        self.pool.as_ref()?.map.storage().ticks()
+    }
+}
+
 impl<'a, T: Component> Members<'a, T> {
+    #[inline]
+    pub(super) fn entities(self) -> &'a [Entity] {
+        self.set.map_or(&[], |set| set.as_slice())
+    }
+
+    #[inline]
+    pub(super) fn position(self, entity: Entity) -> Option<usize> {
+        self.set?.position(entity)
+    }
+
+    /// Whether a living entity with this signature may be in.
+    #[inline]
+    pub(super) fn may_have(self, signature: u64) -> bool {
+        signature & self.bit != 0
+    }
+
     #[inline]
     pub(super) fn contains(self, entity: Entity) -> bool {
         self.set.is_some_and(|set| set.contains(entity))
@@ -75,7 +100,7 @@ impl<'a, T: Component> Members<'a, T> {
     /// "maybe", by asking.
     #[inline]
     pub(super) fn has(self, entity: Entity, signature: u64) -> bool {
-        signature & self.bit != 0 && (self.is_exact || self.contains(entity))
+        self.may_have(signature) && (self.is_exact || self.contains(entity))
     }
 
     #[inline]

@@ -9,6 +9,7 @@
 //! **Q1** – within one walk each entity is fetched at most once: the entities of a pool are
 //! distinct (S2), and so are the living ones; parallel pieces part the driver.
 
+mod change;
 mod dynamic;
 mod entity_term;
 mod explain;
@@ -35,6 +36,7 @@ mod term;
 mod tuple;
 mod walk;
 
+pub use change::{Added, Changed};
 pub use dynamic::{DynamicError, DynamicMatch, DynamicQuery, DynamicTerms};
 pub use explain::{Explanation, WalkKind};
 pub use filter::{Or, QueryFilter, With, Without};
@@ -57,6 +59,7 @@ use std::sync::OnceLock;
 use crate::cell::Read;
 use crate::entity::Entity;
 use crate::plan::Plan;
+use crate::tick::{Span, Tick};
 use crate::world::{BorrowConflict, World};
 
 /// Components of all entities that have them; see [`World::query`].
@@ -74,13 +77,16 @@ pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
     world: &'w World,
     /// Whether its guards are not marked (B2).
     is_alone: bool,
+    /// What is new to it, and the tick of what it changes.
+    span: Span,
     /// The component whose pool is to be the driver.
     wanted: Option<survey::Wanted>,
     /// The plan, once there is one. Nothing can move while the guards are held, so it stays.
     plan: Option<Read<'w, Plan>>,
     /// The same, found through a shared query.
     shared_plan: OnceLock<Read<'w, Plan>>,
-    /// The living entities, if there is no pool to walk and somebody has asked.
+    /// The entities to walk, if they are not those of a pool, and somebody has asked: the living
+    /// ones, or those that a filter knows.
     living: OnceLock<Vec<Entity>>,
 }
 
@@ -196,12 +202,24 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         // A filter goes together with whatever the terms have borrowed.
         let filter = F::open(opening)?;
         let (shared_plan, living) = (OnceLock::new(), OnceLock::new());
-        let is_alone = opening.is_alone();
-        Ok(Self { data, filter, world, is_alone, wanted: None, plan: None, shared_plan, living })
+        let (is_alone, span) = (opening.is_alone(), opening.span());
+        let wanted = None;
+        Ok(Self { data, filter, world, is_alone, span, wanted, plan: None, shared_plan, living })
     }
 }
 
 impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
+    /// Says since when changes are new, for [`Added`], [`Changed`] and the items that know of them.
+    ///
+    /// Changes later than `tick` are; see [`World::advance_tick`]. Without this they are new since
+    /// the last [`World::refresh`], and in a system since it ran last.
+    #[must_use]
+    pub fn since(mut self, tick: Tick) -> Self {
+        self.span.since = tick;
+        self.living = OnceLock::new();
+        self
+    }
+
     /// Walks the matches and lends their components for reading.
     #[inline]
     pub fn iter(&self) -> Iter<'_, D, F> {

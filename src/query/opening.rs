@@ -11,6 +11,7 @@ use std::any::TypeId;
 
 use super::term::QueryData;
 use crate::cell::{Access, Cell, Conflict, Edit, Look, Read};
+use crate::tick::Span;
 use crate::world::World;
 
 /// The world that a query is opened on, and how.
@@ -18,19 +19,27 @@ use crate::world::World;
 pub struct Opening<'w> {
     pub(super) world: &'w World,
     is_alone: bool,
+    span: Span,
 }
 
 impl<'w> Opening<'w> {
     #[inline]
     pub(super) fn shared(world: &'w World) -> Self {
-        Self { world, is_alone: false }
+        Self { world, is_alone: false, span: world.span() }
     }
 
     /// For a query of one who has the world to himself as long as it lives, if the query is such
     /// that marks are of no use.
     #[inline(always)]
     pub(super) fn unique<D: QueryData>(world: &'w mut World) -> Self {
-        Self { world, is_alone: D::IS_CLOSED && !conflicts_with_itself::<D>() }
+        let span = world.span();
+        Self { world, is_alone: D::IS_CLOSED && !conflicts_with_itself::<D>(), span }
+    }
+
+    /// What is new to the query.
+    #[inline]
+    pub(super) fn span(self) -> Span {
+        self.span
     }
 
     /// Whether the guards need no mark (B2).

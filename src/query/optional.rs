@@ -11,6 +11,7 @@ use super::survey::{Part, Role, Surveyor};
 use super::term::{NONE, QueryData, Row, Sealed};
 use crate::component::Component;
 use crate::entity::Entity;
+use crate::tick::Span;
 use crate::world::BorrowConflict;
 
 impl<D: QueryData> Sealed for Option<D> {}
@@ -43,8 +44,8 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     }
 
     #[inline]
-    fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
-        D::view(fetch)
+    fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
+        D::view(fetch, span)
     }
 
     #[inline]
@@ -192,8 +193,8 @@ macro_rules! any_of {
             }
 
             #[inline]
-            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
-                <($(Option<$name>,)*)>::view(fetch)
+            fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
+                <($(Option<$name>,)*)>::view(fetch, span)
             }
 
             #[inline]
@@ -321,7 +322,7 @@ unsafe impl<T: Component> QueryData for Has<T> {
     }
 
     #[inline]
-    fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
+    fn view<'a>(fetch: &'a Self::Fetch<'_>, _: Span) -> Self::View<'a> {
         fetch.view()
     }
 

@@ -109,7 +109,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// Whether a plan would be of no use.
     #[inline(always)]
     pub(super) fn is_simple(&self) -> bool {
-        self.look().1.is_simple()
+        F::IS_TIMED || self.look().1.is_simple()
     }
 
     /// What the guards lend, and what is known of the pools.
@@ -121,7 +121,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// As `look`, with a component that must be the driver.
     #[inline(always)]
     fn look_for(&self, wanted: Option<Wanted>) -> ((D::View<'_>, F::View<'_>), Survey<'_>) {
-        let (data, filter) = (D::view(&self.data), F::view(&self.filter));
+        let (data, filter) = (D::view(&self.data, self.span), F::view(&self.filter, self.span));
         let mut survey = Survey::new(wanted);
         D::columns(data, &mut survey);
         F::columns(filter, &mut survey);
@@ -131,6 +131,9 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// What a walk reads, and what is known of the pools.
     #[inline(always)]
     pub(super) fn survey(&self) -> (Views<'_, D, F>, Survey<'_>) {
+        if F::IS_TIMED {
+            return self.survey_changes();
+        }
         if self.world.has_groups() {
             return self.survey_groups();
         }
@@ -161,6 +164,26 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         let data = D::aligned(data, &|id| aligned(self.world, survey.driver, id));
         let is_sure = prefix.is_some_and(|prefix| prefix.is_sure);
         (Views { data, filter, entities, world: self.world, is_sure }, survey)
+    }
+
+    /// As `survey`, for a filter that depends on more than structure.
+    #[inline(never)]
+    fn survey_changes(&self) -> (Views<'_, D, F>, Survey<'_>) {
+        let ((data, filter), mut survey) = self.look();
+        // Structure does not say who passes, so nothing is known for sure and no plan is made.
+        (survey.is_picky, survey.is_timed) = (true, true);
+        let driver = survey.driver.filter(|_| survey.wanted.is_some());
+        let known = match (driver, self.living.get()) {
+            (None, None) => F::candidates(filter).map(|found| self.living.get_or_init(|| found)),
+            (None, known) => known,
+            _ => None,
+        };
+        let entities = match (known, survey.driver) {
+            (Some(known), _) => known,
+            (None, Some(driver)) => driver.entities,
+            (None, None) => self.living(),
+        };
+        (Views { data, filter, entities, world: self.world, is_sure: false }, survey)
     }
 
     /// Looks for the plan, or makes one if that is worth it.
@@ -244,8 +267,8 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
             ..self
         };
         let mut requirement = Requirement::of::<T>();
-        D::columns(D::view(&query.data), &mut requirement);
-        F::columns(F::view(&query.filter), &mut requirement);
+        D::columns(D::view(&query.data, query.span), &mut requirement);
+        F::columns(F::view(&query.filter, query.span), &mut requirement);
         assert!(
             requirement.is_met,
             "a query cannot be driven by `{name}`, which it does not require; \

@@ -10,10 +10,11 @@ use super::opening::{Fetched, Opening};
 use super::survey::{Column, Role, Surveyor, UNKNOWN, common_prefix};
 use super::term::{QueryData, Row, Sealed};
 use crate::cell::{Access, Edit, Read};
-use crate::component::Component;
+use crate::component::{Component, MutOf, TrackingOf};
 use crate::entity::Entity;
 use crate::sparse::Finder;
-use crate::storage::{EntityMap, Storage};
+use crate::storage::{EntityMap, Ref, Storage, Tracking, WithTicks};
+use crate::tick::Span;
 use crate::world::BorrowConflict;
 
 type Map<T> = EntityMap<T, <T as Component>::Storage>;
@@ -31,7 +32,10 @@ pub struct PoolView<'a, T: Component> {
     id: u32,
     /// Entities at the front that lie at the same positions in the driver, by what groups say (G1).
     aligned: u32,
+    marks: Marks<'a, T>,
 }
+
+type Marks<'a, T> = <TrackingOf<T> as Tracking>::Marks<'a>;
 
 /// What is read to find an entity in a pool.
 pub struct PoolSearch<'a, T: Component> {
@@ -48,6 +52,7 @@ pub struct PoolCursor<'a, T: Component> {
     values: &'a T::Storage,
     at: usize,
     entities: *const Entity,
+    marks: Marks<'a, T>,
 }
 
 impl<T: Component> Clone for PoolView<'_, T> {
@@ -85,10 +90,14 @@ impl<T: Component> Copy for PoolCursor<'_, T> {}
 
 impl<'a, T: Component> PoolView<'a, T> {
     #[inline]
-    fn new(pool: Option<(u32, &'a Map<T>)>) -> Self {
+    fn new(pool: Option<(u32, &'a Map<T>)>, span: Span) -> Self {
+        let ticks = pool.and_then(|(_, map)| map.storage().ticks());
+        let marks = TrackingOf::<T>::marks(ticks, span);
         match pool {
-            Some((id, map)) => Self { map: Some(map), base: map.storage().base(), id, aligned: 0 },
-            None => Self { map: None, base: ptr::dangling_mut(), id: UNKNOWN, aligned: 0 },
+            Some((id, map)) => {
+                Self { map: Some(map), base: map.storage().base(), id, aligned: 0, marks }
+            }
+            None => Self { map: None, base: ptr::dangling_mut(), id: UNKNOWN, aligned: 0, marks },
         }
     }
 
@@ -123,7 +132,7 @@ impl<'a, T: Component> PoolView<'a, T> {
         // SAFETY: a place was found in a map, so there is one.
         let map = unsafe { self.map.unwrap_unchecked() };
         let first = if T::Storage::CONTIGUOUS { self.base.wrapping_add(at) } else { self.base };
-        PoolCursor { first, values: map.storage(), at, entities }
+        PoolCursor { first, values: map.storage(), at, entities, marks: self.marks }
     }
 }
 
@@ -144,6 +153,31 @@ impl<T: Component> PoolSearch<'_, T> {
         // A place in front of `aligned` is one of the driver: it was found there.
         let known = self.aligned.saturating_sub(at).min(entities.len());
         known + common_prefix(&self.entities[at + known..], &entities[known..])
+    }
+}
+
+impl<'a, T: Component> PoolCursor<'a, T> {
+    /// What is lent to who may change the `nth` value.
+    #[inline(always)]
+    fn lend(self, nth: usize, value: &'a mut T) -> MutOf<'a, T> {
+        TrackingOf::<T>::lend(value, self.marks, self.at + nth)
+    }
+
+    /// Says that the values of a stretch are changed.
+    #[inline(always)]
+    pub(super) fn mark(self, len: usize) {
+        TrackingOf::<T>::mark(self.marks, self.at, len);
+    }
+}
+
+impl<'a, T: Component> PoolCursor<'a, T>
+where
+    T::Storage: Storage<T, Tracking = WithTicks>,
+{
+    /// The `nth` value, with what is known of its changes.
+    #[inline]
+    fn note(self, nth: usize, value: &'a T) -> Ref<'a, T> {
+        Ref::new(value, self.marks, self.at + nth)
     }
 }
 
@@ -182,15 +216,21 @@ impl<T: Component> PoolCursor<'_, T> {
 
 /// `QueryData` for both references; they differ in the guard and in what they lend.
 macro_rules! pool_term {
-    ($term:ty, $item:ty, $guard:ident, $take:ident, $access:expr, $($lend:tt)+) => {
-        impl<T: Component> Sealed for $term {}
+    (
+        $term:ty, [$($bound:tt)*], $item:ty, $read_item:ty, $guard:ident, $take:ident,
+        $access:expr, $cursor:ident $nth:ident $value:ident, $lend:expr, $lend_read:expr
+    ) => {
+        impl<T: Component> Sealed for $term where $($bound)* {}
 
         // SAFETY: distinct entities have distinct positions (S1), which are distinct memory (P2).
         // A position is that of its entity as long as the guard is held; those behind it follow
         // as far as the packed arrays are equal.
-        unsafe impl<T: Component> QueryData for $term {
+        unsafe impl<T: Component> QueryData for $term
+        where
+            $($bound)*
+        {
             type Item<'a> = $item;
-            type ReadItem<'a> = &'a T;
+            type ReadItem<'a> = $read_item;
             type Fetch<'w> = PoolFetch<$guard<'w, Map<T>>>;
             type View<'a> = PoolView<'a, T>;
             type Search<'a> = PoolSearch<'a, T>;
@@ -215,8 +255,8 @@ macro_rules! pool_term {
             }
 
             #[inline]
-            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
-                PoolView::new(fetch.pool.as_ref().map(|(id, guard)| (*id, &**guard)))
+            fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
+                PoolView::new(fetch.pool.as_ref().map(|(id, guard)| (*id, &**guard)), span)
             }
 
             #[inline]
@@ -275,27 +315,37 @@ macro_rules! pool_term {
             }
 
             #[inline]
-            unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> $item {
+            unsafe fn item<'a>($cursor: Self::Cursor<'a>, $nth: usize) -> $item {
                 // SAFETY: promised by the caller.
-                let value = unsafe { cursor.value(nth) };
+                let $value = unsafe { $cursor.value($nth) };
                 // SAFETY: initialised (P1); the guard keeps others out (B1), and the caller uses
                 // no other item of this entity.
-                unsafe { $($lend)+ *value }
+                unsafe { $lend }
             }
 
             #[inline]
-            unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> &'a T {
+            unsafe fn read<'a>($cursor: Self::Cursor<'a>, $nth: usize) -> $read_item {
                 // SAFETY: promised by the caller.
-                let value = unsafe { cursor.value(nth) };
+                let $value = unsafe { $cursor.value($nth) };
                 // SAFETY: as in `item`; nobody writes.
-                unsafe { &*value }
+                unsafe { $lend_read }
             }
         }
     };
 }
 
-pool_term!(&T, &'a T, Read, read, Access::Read, &);
-pool_term!(&mut T, &'a mut T, Edit, edit, Access::Write, &mut);
+pool_term!(
+    &T, [], &'a T, &'a T, Read, read,
+    Access::Read, cursor nth value, &*value, &*value
+);
+pool_term!(
+    &mut T, [], MutOf<'a, T>, &'a T, Edit, edit,
+    Access::Write, cursor nth value, cursor.lend(nth, &mut *value), &*value
+);
+pool_term!(
+    Ref<'_, T>, [T::Storage: Storage<T, Tracking = WithTicks>], Ref<'a, T>, Ref<'a, T>, Read, read,
+    Access::Read, cursor nth value, cursor.note(nth, &*value), cursor.note(nth, &*value)
+);
 
 impl<G> fmt::Debug for PoolFetch<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

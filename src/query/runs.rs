@@ -69,6 +69,8 @@ unsafe impl<T: Component> SliceData for &mut T {
 
     #[inline]
     unsafe fn slices<'a>(cursor: Self::Cursor<'a>, len: usize) -> &'a mut [T] {
+        // Nobody can say which values of a slice are changed, so all of them are.
+        cursor.mark(len);
         // SAFETY: a stretch lies in one slice (P1), and nobody else has an entity of it, as the
         // caller promises.
         unsafe { std::slice::from_raw_parts_mut(cursor.as_ptr(), len) }

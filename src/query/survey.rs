@@ -92,6 +92,8 @@ pub(super) struct Survey<'a> {
     pub(super) is_picky: bool,
     /// What groups say about the matches.
     pub(super) prefix: Option<Prefix>,
+    /// Whether a filter depends on more than structure.
+    pub(super) is_timed: bool,
     /// Optional parts that are open.
     depth: usize,
 }
@@ -108,6 +110,7 @@ impl Survey<'_> {
             required: 0,
             is_picky: false,
             prefix: None,
+            is_timed: false,
             depth: 0,
         }
     }
@@ -117,7 +120,9 @@ impl Survey<'_> {
     /// Whether a plan would be of no use.
     #[inline]
     pub(super) fn is_simple(&self) -> bool {
-        self.pools <= 1 || self.driver.is_none_or(|driver| driver.entities.len() < SMALL)
+        self.is_timed
+            || self.pools <= 1
+            || self.driver.is_none_or(|driver| driver.entities.len() < SMALL)
     }
 
     #[inline]

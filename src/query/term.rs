@@ -5,6 +5,7 @@
 use super::opening::{Fetched, Opening};
 use super::survey::Surveyor;
 use crate::entity::Entity;
+use crate::tick::Span;
 use crate::world::BorrowConflict;
 
 /// What a [`Query`](super::Query) fetches from each entity.
@@ -87,7 +88,7 @@ pub unsafe trait QueryData: Sealed {
     fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict>;
 
     #[doc(hidden)]
-    fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a>;
+    fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a>;
 
     /// Shows the pools to `survey`.
     #[doc(hidden)]

@@ -6,6 +6,7 @@ use super::opening::{Fetched, Opening};
 use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
 use crate::entity::Entity;
+use crate::tick::Span;
 use crate::world::BorrowConflict;
 
 /// `QueryData` for a tuple.
@@ -49,8 +50,8 @@ macro_rules! tuple_term {
             }
 
             #[inline]
-            fn view<'a>(fetch: &'a Self::Fetch<'_>) -> Self::View<'a> {
-                ($($name::view(&fetch.$at),)*)
+            fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
+                ($($name::view(&fetch.$at, span),)*)
             }
 
             #[inline]

@@ -2,8 +2,10 @@
 
 #![allow(unsafe_code, reason = "declares the unsafe trait")]
 
+use super::{Ticks, Tracking};
 use crate::entity::Entity;
 use crate::sparse::SparseMap;
+use crate::tick::Tick;
 
 /// Keeps the values of an [`EntityMap`](super::EntityMap).
 ///
@@ -31,6 +33,10 @@ use crate::sparse::SparseMap;
 pub unsafe trait Storage<T>: Default {
     /// How the map that uses this storage looks entities up.
     type Map: SparseMap;
+
+    /// Whether it knows when values were changed: [`Untracked`](super::Untracked), unless it is put
+    /// into a [`Tracked`](super::Tracked).
+    type Tracking: Tracking;
 
     /// Whether values lie in packed order one after the other, so that they make a slice.
     const CONTIGUOUS: bool;
@@ -74,4 +80,18 @@ pub unsafe trait Storage<T>: Default {
 
     /// Bytes of heap memory in use.
     fn heap_bytes(&self) -> usize;
+
+    /// When its values were added and changed, if it knows.
+    #[inline(always)]
+    fn ticks(&self) -> Option<&Ticks> {
+        None
+    }
+
+    /// Sets the tick of what is done from now on.
+    #[inline(always)]
+    fn set_now(&mut self, _now: Tick) {}
+
+    /// Says that `count` values from a position on are changed now.
+    #[inline(always)]
+    fn touch(&self, _at: usize, _count: usize) {}
 }

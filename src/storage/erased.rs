@@ -4,6 +4,7 @@ use std::any::{Any, type_name};
 
 use super::{EntityMap, Storage};
 use crate::entity::Entity;
+use crate::tick::Tick;
 
 /// An [`EntityMap`] of any type: what can be done without knowing the values.
 ///
@@ -47,6 +48,9 @@ pub trait AnyMap {
 
     /// Gives back memory that serves no value.
     fn shrink_to_fit(&mut self);
+
+    /// Sets the tick of changes from now on.
+    fn set_now(&mut self, now: Tick);
 
     /// Full name of the value type.
     fn type_name(&self) -> &'static str;
@@ -126,11 +130,16 @@ impl<T: 'static, S: Storage<T>> AnyMap for EntityMap<T, S> {
         type_name::<T>()
     }
 
+    fn set_now(&mut self, now: Tick) {
+        self.set_now(now);
+    }
+
     fn memory(&self) -> MapMemory {
         MapMemory { entities: self.set().heap_bytes(), values: self.storage().heap_bytes() }
     }
 
     fn check(&self) -> Result<(), String> {
-        self.set().check()
+        self.set().check()?;
+        self.storage().ticks().map_or(Ok(()), |ticks| ticks.check(self.len()))
     }
 }

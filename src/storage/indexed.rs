@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::mem::{self, MaybeUninit};
 
-use super::Storage;
+use super::{Storage, Untracked};
 use crate::entity::Entity;
 use crate::page::PageTable;
 use crate::sparse::PagedMap;
@@ -119,6 +119,7 @@ impl<T> Drop for Indexed<T> {
 // version of each index (S2), so distinct positions are distinct places (P2), in `UnsafeCell`s.
 // `clear` moves all values out before the first is dropped.
 unsafe impl<T> Storage<T> for Indexed<T> {
+    type Tracking = Untracked;
     type Map = PagedMap;
 
     const CONTIGUOUS: bool = false;

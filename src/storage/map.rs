@@ -6,9 +6,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
 
-use super::{Packed, Storage};
+use super::{Packed, Storage, Tracking};
 use crate::entity::Entity;
 use crate::sparse::{Entry, SparseSet};
+use crate::tick::{Span, Tick};
 
 /// A map from entities to values in packed order.
 ///
@@ -92,9 +93,36 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     /// The value of `entity`, to be changed.
     #[inline]
     pub fn get_mut(&mut self, entity: Entity) -> Option<&mut T> {
-        let value = self.find(entity)?;
+        let at = self.set.position(entity)?;
+        self.values.touch(at, 1);
+        // SAFETY: `entity` is at position `at` (S1).
+        let value = unsafe { self.values.ptr(at, entity) };
         // SAFETY: it is initialised (P1), and `&mut self` lets nobody else near.
         Some(unsafe { &mut *value })
+    }
+
+    /// As `get_mut`, with what is known of its changes; not yet changed.
+    #[inline]
+    pub(crate) fn lend(
+        &mut self,
+        entity: Entity,
+        span: Span,
+    ) -> Option<<S::Tracking as Tracking>::Mut<'_, T>>
+    where
+        T: Send + Sync,
+    {
+        let at = self.set.position(entity)?;
+        let marks = S::Tracking::marks(self.values.ticks(), span);
+        // SAFETY: `entity` is at position `at` (S1).
+        let value = unsafe { self.values.ptr(at, entity) };
+        // SAFETY: as in `get_mut`.
+        Some(S::Tracking::lend(unsafe { &mut *value }, marks, at))
+    }
+
+    /// Sets the tick of what is done through `&mut self` from now on.
+    #[inline]
+    pub(crate) fn set_now(&mut self, now: Tick) {
+        self.values.set_now(now);
     }
 
     /// Where the value of `entity` lies.
@@ -120,6 +148,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
                 None
             }
             Entry::Present(at) => {
+                self.values.touch(at, 1);
                 // SAFETY: `entity` is at position `at`: `entry` has just said so.
                 let old = unsafe { self.values.ptr(at, entity) };
                 // SAFETY: as in `get_mut`.
@@ -174,6 +203,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     pub fn retain(&mut self, mut keep: impl FnMut(Entity, &mut T) -> bool) {
         let mut at = 0;
         while let Some(&entity) = self.set.as_slice().get(at) {
+            self.values.touch(at, 1);
             // SAFETY: `entity` was read at position `at`.
             let value = unsafe { self.values.ptr(at, entity) };
             // SAFETY: as in `get_mut`.
@@ -307,6 +337,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     pub fn split_mut(&mut self) -> (&[Entity], &mut [T]) {
         let () = Self::SLICES;
         let entities = self.set.as_slice();
+        self.values.touch(0, entities.len());
         // SAFETY: as in `as_slice`; `&mut self` lets nobody else near.
         let values = unsafe { std::slice::from_raw_parts_mut(self.values.base(), entities.len()) };
         (entities, values)
@@ -339,13 +370,16 @@ pub struct IterMut<'a, T, S> {
 
 /// `Iterator` for both walks; they differ in the reference they make.
 macro_rules! walk {
-    ($name:ident, $item:ty, $($reference:tt)+) => {
+    ($name:ident, $item:ty, $changes:literal, $($reference:tt)+) => {
         impl<'a, T, S: Storage<T>> Iterator for $name<'a, T, S> {
             type Item = (Entity, $item);
 
             #[inline]
             fn next(&mut self) -> Option<Self::Item> {
                 let (at, &entity) = self.entities.next()?;
+                if $changes {
+                    self.values.touch(at, 1);
+                }
                 // SAFETY: `entity` is at position `at`; the borrow of the map keeps it there.
                 let value = unsafe { self.values.ptr(at, entity) };
                 // SAFETY: the map is borrowed for `'a`, uniquely by the walk that changes values;
@@ -370,8 +404,8 @@ macro_rules! walk {
     };
 }
 
-walk!(Iter, &'a T, &);
-walk!(IterMut, &'a mut T, &mut);
+walk!(Iter, &'a T, false, &);
+walk!(IterMut, &'a mut T, true, &mut);
 
 impl<'a, T, S: Storage<T>> IntoIterator for &'a EntityMap<T, S> {
     type Item = (Entity, &'a T);

@@ -9,6 +9,7 @@
 //! | [`Packed`] | page | in a slice, moves when others are removed | nearly everything; tags cost nothing |
 //! | [`Hashed`] | hash map | in a slice, likewise | few entities, scattered ids: no pages |
 //! | [`Indexed`] | page | at the place of the entity's index, never moves | addresses handed to others; big values |
+//! | [`Tracked`] | as the one inside | as the one inside, with ticks | `Added`, `Changed`, `Mut`, `Ref` |
 //!
 //! A storage of your own implements [`Storage`]; [`storage_conformance!`](crate::storage_conformance)
 //! tests it as ours are tested.
@@ -17,6 +18,7 @@
 //! - **P1** – mirror rule: value `i` belongs to `packed[i]`. Whatever moves the one moves the
 //!   other in the same function of [`EntityMap`], also when user code panics in between.
 //! - **P2** – distinct positions are distinct memory.
+//! - **K1** – the tick of a block of positions is not below that of any change in it.
 //! - **P3** – a storage that promises stable addresses never moves a value between insert and
 //!   remove.
 
@@ -27,6 +29,9 @@ mod indexed;
 mod map;
 mod order;
 mod packed;
+mod ticks;
+mod tracked;
+mod tracking;
 
 pub use contract::Storage;
 pub(crate) use erased::SharedMap;
@@ -34,3 +39,6 @@ pub use erased::{AnyMap, MapMemory};
 pub use indexed::Indexed;
 pub use map::{EntityMap, Iter, IterMut};
 pub use packed::{Hashed, Packed};
+pub use ticks::Ticks;
+pub use tracked::Tracked;
+pub use tracking::{Mut, Ref, Tracking, Untracked, WithTicks};

@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::Storage;
+use super::{Storage, Untracked};
 use crate::entity::Entity;
 use crate::sparse::{HashedMap, PagedMap, SparseMap};
 
@@ -40,6 +40,7 @@ impl<T, M> Default for Packed<T, M> {
 // `UnsafeCell`s. `Vec::clear` sets the length before it drops.
 unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
     type Map = M;
+    type Tracking = Untracked;
 
     const CONTIGUOUS: bool = true;
 

@@ -103,9 +103,10 @@ impl<T: Component> Sealed for PoolWriter<T> {}
 
 impl<T: Component> BundleWriter for PoolWriter<T> {
     fn open(gate: &mut BatchGate<'_>) -> Self {
+        let now = gate.pools.clock.now;
         let pool = gate.pools.get_or_create::<T>();
         gate.signature |= pool.tag.bit;
-        Self { map: mem::take(pool.cell.get_mut()), written: 0 }
+        Self { map: mem::take(pool.parts(now).0), written: 0 }
     }
 
     #[inline]

@@ -54,7 +54,8 @@ impl<T: Component> Columns for Vec<T> {
     }
 
     fn fill(self, gate: &mut ColumnGate<'_>) {
-        let map = gate.pools.get_or_create::<T>().cell.get_mut();
+        let now = gate.pools.clock.now;
+        let (map, _) = gate.pools.get_or_create::<T>().parts(now);
         map.append(gate.entities, gate.consecutive, self);
     }
 }

@@ -10,7 +10,7 @@ use super::gate::Gate;
 use super::pools::{Pools, name_of};
 use super::{Bundle, ComponentId, ComponentVisitor, World};
 use crate::cell::{Conflict, Read};
-use crate::component::Component;
+use crate::component::{Component, MutOf};
 use crate::entity::{Entity, NoSuchEntity};
 
 impl World {
@@ -104,8 +104,8 @@ impl World {
         entity: Entity,
         change: impl FnOnce(&mut T) -> R,
     ) -> Result<R, ComponentError> {
-        if let Some(value) = self.get_mut::<T>(entity) {
-            return Ok(change(value));
+        if let Some(mut value) = self.get_mut::<T>(entity) {
+            return Ok(change(&mut value));
         }
         self.gate(entity)?;
         Err(ComponentError::Missing { entity, component: name_of::<T>() })
@@ -164,13 +164,13 @@ impl World {
         &mut self,
         entity: Entity,
         make: impl FnOnce() -> T,
-    ) -> Result<&mut T, NoSuchEntity> {
+    ) -> Result<MutOf<'_, T>, NoSuchEntity> {
         let mut gate = self.gate(entity)?;
         let present = gate.pools.get_mut::<T>().is_some_and(|p| p.cell.get_mut().contains(entity));
         if !present {
             gate.insert(make());
         }
-        Ok(self.get_mut(entity).expect("present, or inserted above"))
+        Ok(self.get_mut::<T>(entity).expect("present, or inserted above"))
     }
 
     /// The component of `entity`, under a guard that is given back when dropped.
@@ -202,10 +202,12 @@ impl World {
         Ok(guard.and_then(|guard| guard.filter_map(|map| map.get(entity))))
     }
 
-    /// The component of `entity`, to be changed.
+    /// The component of `entity`, to be changed: `&mut T`, or a [`Mut<T>`](crate::Mut) if its
+    /// changes are tracked.
     #[inline]
-    pub fn get_mut<T: Component>(&mut self, entity: Entity) -> Option<&mut T> {
-        self.pools.get_mut::<T>()?.cell.get_mut().get_mut(entity)
+    pub fn get_mut<T: Component>(&mut self, entity: Entity) -> Option<MutOf<'_, T>> {
+        let span = self.span();
+        self.pools.get_mut::<T>()?.cell.get_mut().lend(entity, span)
     }
 
     /// Whether `entity` is alive and has all of these components.

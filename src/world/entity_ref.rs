@@ -2,7 +2,7 @@
 
 use super::{Bundle, ComponentError, World};
 use crate::cell::Read;
-use crate::component::Component;
+use crate::component::{Component, MutOf};
 use crate::entity::{Entity, NoSuchEntity};
 
 /// A living entity and its world, for reading.
@@ -138,12 +138,12 @@ impl<'w> EntityMut<'w> {
     }
 
     /// Its component, to be changed.
-    pub fn get_mut<T: Component>(&mut self) -> Option<&mut T> {
-        self.world.get_mut(self.entity)
+    pub fn get_mut<T: Component>(&mut self) -> Option<MutOf<'_, T>> {
+        self.world.get_mut::<T>(self.entity)
     }
 
     /// Its component, or the one that `make` makes for it.
-    pub fn get_or_insert_with<T: Component>(&mut self, make: impl FnOnce() -> T) -> &mut T {
+    pub fn get_or_insert_with<T: Component>(&mut self, make: impl FnOnce() -> T) -> MutOf<'_, T> {
         self.world.get_or_insert_with(self.entity, make).expect(ALIVE)
     }
 

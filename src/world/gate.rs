@@ -132,17 +132,18 @@ pub struct Gate<'w> {
 impl Gate<'_> {
     #[inline(always)]
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
+        let now = self.pools.clock.now;
         let pool = self.pools.get_or_create::<T>();
         if pool.tag.is_grouped {
             return self.insert_grouped(value);
         }
-        admit(pool.parts(), self.entity, &mut *self.word, value)
+        admit(pool.parts(now), self.entity, &mut *self.word, value)
     }
 
     /// As `insert`, for a component that a group names.
     #[inline(never)]
     fn insert_grouped<T: Component>(&mut self, value: T) -> Option<T> {
-        let (entity, word) = (self.entity, &mut *self.word);
+        let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
         let (groups, mut family) = self.pools.split();
         let pool = family.get_mut::<T>()?;
         let (bit, component) = (pool.tag.bit, pool.tag.id.index() as u32);
@@ -153,15 +154,15 @@ impl Gate<'_> {
             && let Some(enters) = group.condition.decide(*word | bit)
         {
             if enters {
-                pool.cell.get_mut().insert_at(entity, value, group.len());
+                pool.parts(now).0.insert_at(entity, value, group.len());
                 word.add(bit);
                 group.enter_beside(component, entity, &mut family);
             } else {
-                admit(pool.parts(), entity, word, value);
+                admit(pool.parts(now), entity, word, value);
             }
             return None;
         }
-        let replaced = admit(pool.parts(), entity, &mut *word, value);
+        let replaced = admit(pool.parts(now), entity, &mut *word, value);
         if replaced.is_none() {
             self.pools.added(component, (entity, *self.word));
         }
@@ -170,16 +171,17 @@ impl Gate<'_> {
 
     #[inline(always)]
     pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
+        let now = self.pools.clock.now;
         let pool = self.pools.get_mut::<T>()?;
         if pool.tag.is_grouped {
             return self.remove_grouped();
         }
-        release(pool.parts(), self.entity, &mut *self.word)
+        release(pool.parts(now), self.entity, &mut *self.word)
     }
 
     #[inline(never)]
     fn remove_grouped<T: Component>(&mut self) -> Option<T> {
-        let (entity, word) = (self.entity, &mut *self.word);
+        let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
         let (groups, mut family) = self.pools.split();
         let pool = family.get_mut::<T>()?;
         let (bit, is_exact) = pool.tag.bit();
@@ -193,16 +195,16 @@ impl Gate<'_> {
             && let Some(leaves) = group.condition.decide(*word)
         {
             if !leaves {
-                return release(pool.parts(), entity, word);
+                return release(pool.parts(now), entity, word);
             }
             let end = group.leave_beside(component, entity, &mut family);
-            let (map, tag) = family.get_mut::<T>()?.parts();
+            let (map, tag) = family.get_mut::<T>()?.parts(now);
             let value = map.remove_through(entity, end);
             word.keep(tag.keep);
             return value;
         }
         self.pools.removing(component, (self.entity, *self.word));
-        let value = release(self.pools.get_mut::<T>()?.parts(), self.entity, &mut *self.word);
+        let value = release(self.pools.get_mut::<T>()?.parts(now), self.entity, &mut *self.word);
         self.pools.removed(component, (self.entity, *self.word));
         value
     }

@@ -8,6 +8,7 @@
 mod batch;
 mod builder;
 mod bundle;
+mod clock;
 mod columns;
 mod components;
 mod entity_ref;

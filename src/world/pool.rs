@@ -99,7 +99,8 @@ impl World {
     pub fn try_pool_mut<T: Component>(&self) -> Result<PoolMut<'_, T>, PoolError> {
         let unknown = PoolError::Unknown { name: name_of::<T>() };
         let pool = self.pools.get::<T>().ok_or(unknown)?;
-        let map = pool.cell.try_write().map_err(BorrowConflict::of::<T>)?;
+        let mut map = pool.cell.try_write().map_err(BorrowConflict::of::<T>)?;
+        map.set_now(self.tick());
         let tag = &pool.tag;
         let lease = match tag.is_grouped {
             true => Some(self.lease(tag.id.index() as u32)?),
@@ -135,7 +136,11 @@ impl World {
         id: ComponentId,
     ) -> Option<Result<Write<'_, SharedMap>, BorrowConflict>> {
         let pool = self.pools.find_by_id(id)?;
-        Some(pool.write().map_err(|conflict| BorrowConflict::new(pool.name(), conflict)))
+        let guard = pool.write().map_err(|conflict| BorrowConflict::new(pool.name(), conflict));
+        Some(guard.map(|mut map| {
+            map.set_now(self.tick());
+            map
+        }))
     }
 
     /// Ids and names of the components that the world knows.
@@ -147,14 +152,15 @@ impl World {
     ///
     /// Nobody has it any more when the first value is dropped. The pool keeps its memory.
     pub fn clear_pool<T: Component>(&mut self) {
+        let now = self.tick();
         let Some(pool) = self.pools.get_mut::<T>() else { return };
         if !pool.tag.is_grouped {
-            return gate::clear(pool.parts(), &self.entities);
+            return gate::clear(pool.parts(now), &self.entities);
         }
         let component = pool.tag.id.index() as u32;
         self.pools.emptied(component);
         let Some(pool) = self.pools.get_mut::<T>() else { return };
-        let lost = gate::sign_all_out(pool.parts(), &self.entities);
+        let lost = gate::sign_all_out(pool.parts(now), &self.entities);
         for entity in lost {
             let signature = self.entities.word_mut(entity).map_or(0, |word| *word);
             self.pools.removed(component, (entity, signature));

@@ -8,6 +8,7 @@ use crate::cell::{Cell, Conflict, Look, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::storage::{AnyMap, EntityMap, SharedMap};
+use crate::tick::Tick;
 
 /// The map of a component type.
 pub(crate) type Map<T> = EntityMap<T, <T as Component>::Storage>;
@@ -26,9 +27,10 @@ impl<T: Component> PoolBox<T> {
         Self { tag, cell: Cell::new(EntityMap::default()), limbo: Vec::new() }
     }
 
-    /// The map and what the gate needs beside it.
+    /// The map and what the gate needs beside it, for what is done at a tick.
     #[inline]
-    pub(super) fn parts(&mut self) -> (&mut Map<T>, &Tag) {
+    pub(super) fn parts(&mut self, now: Tick) -> (&mut Map<T>, &Tag) {
+        self.cell.get_mut().set_now(now);
         (self.cell.get_mut(), &self.tag)
     }
 }

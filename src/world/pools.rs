@@ -7,6 +7,7 @@ use std::fmt;
 use std::mem;
 use std::ptr::NonNull;
 
+use super::clock::Clock;
 use super::pool_box::{AnyPool, PoolBox};
 use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
@@ -68,6 +69,7 @@ pub(crate) struct Pools {
     /// each step on the way to a pool is paid for by every insert and remove.
     by_type: Vec<Option<NonNull<u8>>>,
     pub(crate) groups: Groups,
+    pub(crate) clock: Clock,
 }
 
 /// The pools without their groups, for these to touch.

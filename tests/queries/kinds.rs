@@ -1,9 +1,10 @@
 //! The components of the random worlds: one for each storage and peculiarity.
 
 use esker::Component;
+use esker::storage::{Storage, Untracked};
 
 /// A component whose value is a number.
-pub trait Kind: Component {
+pub trait Kind: Component<Storage: Storage<Self, Tracking = Untracked>> {
     const NUMBER: usize;
 
     fn make(value: u64) -> Self;

@@ -26,6 +26,7 @@
 //!
 //! // SAFETY: value `i` is in box `i`; boxes are distinct memory.
 //! unsafe impl<T> Storage<T> for Boxed<T> {
+//!     type Tracking = esker::storage::Untracked;
 //!     type Map = PagedMap;
 //!     const CONTIGUOUS: bool = false;
 //!

@@ -1,0 +1,150 @@
+//! The filters `Added` and `Changed`: what is new.
+//!
+//! They look at ticks, not at structure, so they take no part in plans. A query that requires one
+//! of them walks the entities that pass it, found by the summaries of the ticks: its cost follows
+//! what changed, not what is there.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::filter::{QueryFilter, Sealed};
+use super::membership::{Members, MembersFetch};
+use super::opening::Opening;
+use super::survey::{Role, Surveyor};
+use crate::component::{Component, TrackingOf};
+use crate::entity::Entity;
+use crate::storage::{Ticks, Tracking};
+use crate::tick::{Span, Tick};
+use crate::world::BorrowConflict;
+
+/// Lets entities pass whose `T` was added since.
+///
+/// Since the last [`World::refresh`](crate::World::refresh), unless the query says
+/// [`since`](crate::Query::since) when; in a system, since it ran last. Needs
+/// `#[component(track)]`.
+pub struct Added<T>(PhantomData<fn() -> T>);
+
+/// Lets entities pass whose `T` was changed since; being added counts.
+///
+/// Since when: see [`Added`]. Needs `#[component(track)]`.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// #[derive(Component)]
+/// #[component(track)]
+/// struct Health(u32);
+///
+/// let mut world = World::new();
+/// let ids: Vec<_> = world.spawn_batch((0..1000).map(Health)).collect();
+/// world.refresh();
+///
+/// world.get_mut::<Health>(ids[7]).unwrap().0 += 1;
+/// let query = world.query_filtered::<(Entity, &Health), Changed<Health>>();
+/// assert_eq!(query.iter().map(|(id, _)| id).collect::<Vec<_>>(), [ids[7]]);
+/// ```
+pub struct Changed<T>(PhantomData<fn() -> T>);
+
+/// What the guard of a tick filter lends.
+pub struct TickView<'a, T: Component> {
+    members: Members<'a, T>,
+    ticks: Option<&'a Ticks>,
+    since: Tick,
+}
+
+impl<T: Component> Clone for TickView<'_, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Component> Copy for TickView<'_, T> {}
+
+impl<'a, T: Component> TickView<'a, T> {
+    #[inline]
+    fn new(fetch: &'a MembersFetch<'_, T>, span: Span) -> Self {
+        const {
+            assert!(
+                TrackingOf::<T>::IS_ON,
+                "the changes of this component are not tracked: add `#[component(track)]` to it"
+            );
+        }
+        Self { members: fetch.view(), ticks: fetch.ticks(), since: span.since }
+    }
+
+    /// Whether the tick that `of` reads is new.
+    #[inline]
+    fn passes(self, entity: Entity, signature: u64, of: fn(&Ticks, usize) -> Tick) -> bool {
+        self.members.may_have(signature)
+            && self
+                .members
+                .position(entity)
+                .zip(self.ticks)
+                .is_some_and(|(at, ticks)| of(ticks, at) > self.since)
+    }
+
+    /// The entities whose tick is new, in packed order.
+    fn candidates(self, of: fn(&Ticks, usize) -> Tick) -> Vec<Entity> {
+        let Some(ticks) = self.ticks else { return Vec::new() };
+        let entities = self.members.entities();
+        // Who was added was changed, too.
+        let changed = ticks.changed_since(self.since);
+        changed.filter(|&at| of(ticks, at) > self.since).map(|at| entities[at]).collect()
+    }
+}
+
+/// `QueryFilter` for a question about a tick.
+macro_rules! tick_filter {
+    ($name:ident, $tick:expr) => {
+        impl<T> Sealed for $name<T> {}
+
+        impl<T: Component> QueryFilter for $name<T> {
+            type Fetch<'w> = MembersFetch<'w, T>;
+            type View<'a> = TickView<'a, T>;
+
+            const IS_OPEN: bool = false;
+            const IS_TIMED: bool = true;
+
+            #[inline]
+            #[track_caller]
+            fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+                MembersFetch::open(opening)
+            }
+
+            #[inline]
+            fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
+                TickView::new(fetch, span)
+            }
+
+            #[inline]
+            fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
+                view.members.column(Role::With, survey);
+            }
+
+            #[inline]
+            fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool {
+                view.passes(entity, signature, $tick)
+            }
+
+            fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
+                Some(view.candidates($tick))
+            }
+        }
+
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(std::any::type_name::<Self>())
+            }
+        }
+    };
+}
+
+tick_filter!(Added, Ticks::added);
+tick_filter!(Changed, Ticks::changed);
+
+impl<T: Component> fmt::Debug for TickView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TickView").field("since", &self.since).finish_non_exhaustive()
+    }
+}

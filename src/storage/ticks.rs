@@ -1,0 +1,216 @@
+//! When values were added and changed, position by position.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::tick::Tick;
+
+/// Positions that share a summary.
+const BLOCK: usize = 64;
+
+/// The ticks of the values of a storage, in packed order.
+///
+/// One tick says when a value was added, one when it was changed last, and one for each block of
+/// positions when any of its values was: who looks for changes passes over blocks without.
+///
+/// Ticks are written through a shared reference, by whoever may write the value; two threads that
+/// write values of one block both write its summary. So they are atomic, and relaxed: the guard of
+/// the pool orders them for the next one who looks.
+///
+/// # Invariants
+/// **K1** – the tick of a block is not below that of the last change of any value in it, and that is
+/// not below the one of its addition.
+#[derive(Debug, Default)]
+pub struct Ticks {
+    added: Vec<AtomicU64>,
+    changed: Vec<AtomicU64>,
+    blocks: Vec<AtomicU64>,
+    /// The tick of what is done through a unique borrow.
+    now: Tick,
+}
+
+impl Ticks {
+    /// Of no value.
+    pub(super) const NONE: Self =
+        Self { added: Vec::new(), changed: Vec::new(), blocks: Vec::new(), now: Tick::ZERO };
+
+    /// When the value at a position was added.
+    #[inline]
+    pub fn added(&self, at: usize) -> Tick {
+        Tick::new(self.added[at].load(Relaxed))
+    }
+
+    /// When the value at a position was changed last; its addition counts.
+    #[inline]
+    pub fn changed(&self, at: usize) -> Tick {
+        Tick::new(self.changed[at].load(Relaxed))
+    }
+
+    /// Number of values.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.changed.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty()
+    }
+
+    /// Says that the value at a position is changed.
+    #[inline]
+    pub fn mark(&self, at: usize, now: Tick) {
+        self.changed[at].store(now.get(), Relaxed);
+        self.raise(at, now.get());
+    }
+
+    /// Says that the values from one position on are changed.
+    pub fn mark_range(&self, at: usize, len: usize, now: Tick) {
+        for at in at..at + len {
+            self.mark(at, now);
+        }
+    }
+
+    /// Positions of values that were changed after `since`, ascending.
+    ///
+    /// # Complexity
+    /// O(n / 64 + 64 × blocks with a change).
+    pub fn changed_since(&self, since: Tick) -> impl Iterator<Item = usize> {
+        let touched = move |tick: &AtomicU64| tick.load(Relaxed) > since.get();
+        let blocks = self.blocks.iter().enumerate().filter(move |(_, tick)| touched(tick));
+        let positions = blocks.flat_map(|(block, _)| {
+            let first = block * BLOCK;
+            first..self.len().min(first + BLOCK)
+        });
+        positions.filter(move |&at| touched(&self.changed[at]))
+    }
+
+    #[inline]
+    fn raise(&self, at: usize, tick: u64) {
+        let block = &self.blocks[at / BLOCK];
+        // Ticks of several threads that write at once differ only if their guards do.
+        if block.load(Relaxed) < tick {
+            block.store(tick, Relaxed);
+        }
+    }
+}
+
+/// What the storage does to its values, done to their ticks.
+impl Ticks {
+    #[inline]
+    pub(super) fn now(&self) -> Tick {
+        self.now
+    }
+
+    #[inline]
+    pub(super) fn set_now(&mut self, now: Tick) {
+        self.now = now;
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self) {
+        let (at, now) = (self.len(), self.now.get());
+        if at % BLOCK == 0 {
+            self.blocks.push(AtomicU64::new(0));
+        }
+        self.added.push(AtomicU64::new(now));
+        self.changed.push(AtomicU64::new(now));
+        self.raise(at, now);
+    }
+
+    pub(super) fn append(&mut self, count: usize) {
+        self.reserve(count);
+        for _ in 0..count {
+            self.push();
+        }
+    }
+
+    #[inline]
+    pub(super) fn swap_remove(&mut self, at: usize) {
+        self.added.swap_remove(at);
+        let moved = self.changed.last().map_or(0, |tick| tick.load(Relaxed));
+        self.changed.swap_remove(at);
+        if at < self.len() {
+            self.raise(at, moved);
+        }
+        self.blocks.truncate(self.len().div_ceil(BLOCK));
+    }
+
+    #[inline]
+    pub(super) fn swap(&mut self, a: usize, b: usize) {
+        self.added.swap(a, b);
+        self.changed.swap(a, b);
+        for at in [a, b] {
+            self.raise(at, self.changed[at].load(Relaxed));
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.added.clear();
+        self.changed.clear();
+        self.blocks.clear();
+    }
+
+    pub(super) fn reserve(&mut self, additional: usize) {
+        self.added.reserve(additional);
+        self.changed.reserve(additional);
+        self.blocks.reserve(additional.div_ceil(BLOCK));
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.added.shrink_to_fit();
+        self.changed.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        let ticks = self.added.capacity() + self.changed.capacity() + self.blocks.capacity();
+        ticks * size_of::<AtomicU64>()
+    }
+
+    /// Checks K1, and that there are ticks for `len` values.
+    pub(super) fn check(&self, len: usize) -> Result<(), String> {
+        if (self.added.len(), self.changed.len()) != (len, len) {
+            let found = (self.added.len(), self.changed.len());
+            return Err(format!("P1: {len} values have {found:?} ticks"));
+        }
+        for at in 0..len {
+            let block = Tick::new(self.blocks[at / BLOCK].load(Relaxed));
+            if self.added(at) > self.changed(at) || self.changed(at) > block {
+                return Err(format!("K1: ticks at position {at} are out of order"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_found_wherever_values_move() {
+        let mut ticks = Ticks::default();
+        ticks.set_now(Tick::new(1));
+        ticks.append(300);
+        ticks.mark(299, Tick::new(5));
+        ticks.mark(70, Tick::new(4));
+        let since = |ticks: &Ticks, tick| ticks.changed_since(Tick::new(tick)).collect::<Vec<_>>();
+
+        assert_eq!(since(&ticks, 1), [70, 299]);
+        assert_eq!(since(&ticks, 4), [299]);
+        assert_eq!(since(&ticks, 5), []);
+        assert_eq!(since(&ticks, 0).len(), 300);
+        ticks.swap_remove(3);
+        assert_eq!(since(&ticks, 1), [3, 70]);
+        ticks.swap(3, 200);
+        assert_eq!(since(&ticks, 1), [70, 200]);
+        assert_eq!(ticks.added(200), Tick::new(1));
+        ticks.check(299).unwrap();
+        while !ticks.is_empty() {
+            ticks.swap_remove(0);
+            ticks.check(ticks.len()).unwrap();
+        }
+        assert_eq!(since(&ticks, 0), []);
+    }
+}
