@@ -41,6 +41,7 @@ mod cell;
 pub mod component;
 pub mod entity;
 mod group;
+mod journal;
 mod page;
 mod plan;
 pub mod query;
@@ -53,10 +54,10 @@ pub mod world;
 pub use cell::{Access, Conflict, Read, Write};
 pub use component::Component;
 pub use entity::{Entity, NoSuchEntity};
-pub use query::{Added, AnyOf, Changed, Has, Or, Query, With, Without};
+pub use query::{Added, AnyOf, Changed, Has, Or, Query, Reacted, With, Without};
 pub use storage::{Mut, Ref};
 pub use tick::Tick;
-pub use world::{Bundle, EntityMut, EntityRef, Pool, PoolMut, Res, ResMut, World};
+pub use world::{Bundle, Commands, EntityMut, EntityRef, Pool, PoolMut, Res, ResMut, World};
 
 #[cfg(feature = "derive")]
 pub use esker_macros::{Bundle, Component};
@@ -64,8 +65,8 @@ pub use esker_macros::{Bundle, Component};
 /// What most programs need: `use esker::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Added, AnyOf, Bundle, Changed, Component, Entity, EntityRef, Has, Mut, Or, Query, Ref, Res,
-        ResMut, Tick, With, Without, World,
+        Added, AnyOf, Bundle, Changed, Commands, Component, Entity, EntityRef, Has, Mut, Or, Query,
+        Reacted, Ref, Res, ResMut, Tick, With, Without, World,
     };
 }
 

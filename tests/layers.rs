@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["entity"],
     &["sparse"],
     &["storage"],
-    &["cell", "component"],
+    &["cell", "component", "journal"],
     &["group", "plan"],
     &["world"],
     &["query"],
@@ -43,6 +43,7 @@ const UNSAFE: &[&str] = &[
     "storage/packed.rs",
     "storage/tracked.rs",
     "world/pools.rs",
+    "world/react/queue.rs",
 ];
 
 const LONGEST_FILE: usize = 500;

@@ -1,9 +1,11 @@
 //! `derive(Component)`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::meta::ParseNestedMeta;
-use syn::{DeriveInput, Error, GenericParam, Path, parse_quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{DeriveInput, Error, Expr, GenericParam, Ident, Path, Token, Type, parse_quote};
 
 /// Storages that are named without a path.
 const OURS: [&str; 3] = ["Packed", "Indexed", "Hashed"];
@@ -12,6 +14,7 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let options = Options::of(input)?;
     let storage = options.storage();
+    let (extras, keep_removed) = (options.extras(), options.keep_removed());
     let mut generics = input.generics.clone();
     let is_generic =
         generics.params.iter().any(|param| !matches!(param, GenericParam::Lifetime(_)));
@@ -37,6 +40,8 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         #[automatically_derived]
         impl #parameters ::esker::component::Component for #name #arguments #conditions {
             type Storage = #storage;
+            #extras
+            #keep_removed
             #type_slot
         }
     })
@@ -46,11 +51,25 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
 struct Options {
     storage: Path,
     track: bool,
+    keep_removed: bool,
+    /// What to call, by the name of the option.
+    hooks: Vec<(&'static str, Path)>,
+    /// Components that are required, and what makes each.
+    require: Vec<(Type, Option<Expr>)>,
 }
+
+/// Options that name a function to be called.
+const HOOKS: [&str; 3] = ["on_add", "on_change", "on_remove"];
 
 impl Options {
     fn of(input: &DeriveInput) -> syn::Result<Self> {
-        let mut options = Self { storage: parse_quote!(::esker::storage::Packed), track: false };
+        let mut options = Self {
+            storage: parse_quote!(::esker::storage::Packed),
+            track: false,
+            keep_removed: false,
+            hooks: Vec::new(),
+            require: Vec::new(),
+        };
         for attribute in input.attrs.iter().filter(|attr| attr.path().is_ident("component")) {
             attribute.parse_nested_meta(|meta| options.read(&meta))?;
         }
@@ -62,10 +81,64 @@ impl Options {
             self.storage = storage(meta)?;
         } else if meta.path.is_ident("track") {
             self.track = true;
+        } else if meta.path.is_ident("keep_removed") {
+            self.keep_removed = true;
+        } else if let Some(hook) = HOOKS.iter().find(|hook| meta.path.is_ident(hook)) {
+            self.hooks.push((hook, meta.value()?.parse()?));
+        } else if meta.path.is_ident("require") {
+            let list;
+            syn::parenthesized!(list in meta.input);
+            let required = Punctuated::<Required, Token![,]>::parse_terminated(&list)?;
+            self.require.extend(required.into_iter().map(|Required(ty, make)| (ty, make)));
         } else {
-            return Err(meta.error("unknown option; `component` takes `storage = …` and `track`"));
+            return Err(meta.error(
+                "unknown option; `component` takes `storage = …`, `track`, `keep_removed`, \
+                 `on_add = …`, `on_change = …`, `on_remove = …` and `require(…)`",
+            ));
         }
         Ok(())
+    }
+
+    /// What the type brings along, if anything.
+    fn extras(&self) -> Option<TokenStream> {
+        if self.hooks.is_empty() && self.require.is_empty() {
+            return None;
+        }
+        let hooks = self.hooks.iter().map(|(name, path)| {
+            let name = Ident::new(name, Span::call_site());
+            quote!(#name: ::core::option::Option::Some(#path))
+        });
+        let require = self.require.iter().map(|(ty, make)| {
+            let make = match make {
+                Some(make) => quote!(#make),
+                None => quote!(<#ty as ::core::default::Default>::default),
+            };
+            quote!(|world, entity| world.require::<#ty>(entity, #make))
+        });
+        Some(quote! {
+            fn extras() -> ::core::option::Option<
+                &'static (dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync)
+            > {
+                ::core::option::Option::Some(const {
+                    &::esker::world::Extras {
+                        #(#hooks,)*
+                        require: &[#(#require),*],
+                        ..::esker::world::Extras::NONE
+                    }
+                })
+            }
+        })
+    }
+
+    /// How a value is copied for those who read removals, if it is.
+    fn keep_removed(&self) -> Option<TokenStream> {
+        self.keep_removed.then(|| {
+            quote! {
+                fn keep_removed() -> ::core::option::Option<fn(&Self) -> Self> {
+                    ::core::option::Option::Some(<Self as ::core::clone::Clone>::clone)
+                }
+            }
+        })
     }
 
     fn storage(&self) -> TokenStream {
@@ -74,6 +147,23 @@ impl Options {
             true => quote!(::esker::storage::Tracked<#storage<Self>>),
             false => quote!(#storage<Self>),
         }
+    }
+}
+
+/// A required component: `B`, or `B = make_b`.
+struct Required(Type, Option<Expr>);
+
+impl Parse for Required {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let ty = input.parse()?;
+        let make = match input.peek(Token![=]) {
+            true => {
+                input.parse::<Token![=]>()?;
+                Some(input.parse()?)
+            }
+            false => None,
+        };
+        Ok(Self(ty, make))
     }
 }
 

@@ -10,6 +10,13 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// `#[component(storage = Packed)]` chooses the storage: `Packed` (the default), `Indexed`,
 /// `Hashed`, or the path of a storage of your own, which is given the type as its parameter.
+///
+/// | option | meaning |
+/// |---|---|
+/// | `track` | remembers when values are added and changed |
+/// | `keep_removed` | who reads removals is given a clone of the value |
+/// | `on_add = f`, `on_change = f`, `on_remove = f` | calls `f(&World, Entity, &mut Commands)`, before other listeners |
+/// | `require(B, C = make_c)` | who gets this component gets a default `B` and the `C` that `make_c()` makes, if it has none |
 #[proc_macro_derive(Component, attributes(component))]
 pub fn derive_component(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -9,6 +9,8 @@ mod type_index;
 pub(crate) use type_index::TypeIndex;
 pub use type_index::TypeSlot;
 
+use std::any::Any;
+
 use crate::storage::{Storage, Tracking};
 
 /// What is lent to who may change a component: `&mut T`, or [`Mut<T>`](crate::Mut) if its changes
@@ -51,6 +53,17 @@ pub(crate) type TrackingOf<T> = <<T as Component>::Storage as Storage<T>>::Track
 pub trait Component: Sized + Send + Sync + 'static {
     /// How values of this type are kept.
     type Storage: Storage<Self> + Send + Sync + 'static;
+
+    /// Listeners and required components that the type brings along: an
+    /// [`Extras`](crate::world::Extras), of which this layer knows nothing.
+    fn extras() -> Option<&'static (dyn Any + Send + Sync)> {
+        None
+    }
+
+    /// How to copy a value for those who read removals; `None` if they are told the entity alone.
+    fn keep_removed() -> Option<fn(&Self) -> Self> {
+        None
+    }
 
     /// Where the number is remembered under which worlds find the pool of this type.
     ///

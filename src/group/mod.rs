@@ -45,11 +45,21 @@ pub(crate) struct Group {
     len: usize,
     /// The members, if it owns none.
     members: SparseSet,
+    /// Who has come or gone, if somebody wants to know.
+    touched: Option<Touched>,
+}
+
+/// Entities that have entered or left a group.
+#[derive(Debug, Default)]
+struct Touched {
+    entities: SparseSet,
+    /// Whether it may be anybody.
+    is_anybody: bool,
 }
 
 impl Group {
     pub(crate) fn new(condition: Condition) -> Self {
-        Self { condition, len: 0, members: SparseSet::new() }
+        Self { condition, len: 0, members: SparseSet::new(), touched: None }
     }
 
     /// Number of members.
@@ -81,6 +91,7 @@ impl Group {
     /// Lets an entity in that fits and is not in.
     #[inline]
     pub(crate) fn enter(&mut self, entity: Entity, family: &mut impl Family) {
+        self.touch(entity);
         if self.owns_none() {
             self.members.insert(entity);
             return;
@@ -99,6 +110,7 @@ impl Group {
         entity: Entity,
         family: &mut impl Family,
     ) {
+        self.touch(entity);
         self.bring_beside(component, entity, family);
         self.len += 1;
     }
@@ -112,6 +124,7 @@ impl Group {
         entity: Entity,
         family: &mut impl Family,
     ) -> usize {
+        self.touch(entity);
         self.shorten();
         self.bring_beside(component, entity, family);
         self.len
@@ -136,6 +149,7 @@ impl Group {
     /// Lets a member out.
     #[inline]
     fn leave(&mut self, entity: Entity, family: &mut impl Family) {
+        self.touch(entity);
         if self.owns_none() {
             self.members.remove(entity);
             return;
@@ -150,12 +164,65 @@ impl Group {
     pub(crate) fn grow(&mut self, count: usize) {
         debug_assert!(!self.owns_none());
         self.len += count;
+        self.touch_anybody();
     }
 
     /// Lets all members out; their pools are being emptied.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.members.clear();
+        self.touch_anybody();
+    }
+}
+
+/// Who has come and gone.
+impl Group {
+    /// Remembers from now on who comes and goes; those who are there have come.
+    pub(crate) fn watch(&mut self) {
+        self.touched.get_or_insert_with(|| Touched { is_anybody: true, ..Touched::default() });
+    }
+
+    #[inline]
+    fn touch(&mut self, entity: Entity) {
+        if let Some(touched) = &mut self.touched {
+            touched.entities.insert(entity);
+        }
+    }
+
+    fn touch_anybody(&mut self) {
+        if let Some(touched) = &mut self.touched {
+            touched.is_anybody = true;
+        }
+    }
+
+    /// Entities among which all are that have come or gone since the last call; `known` are the
+    /// members of that time.
+    pub(crate) fn take_touched(
+        &mut self,
+        known: &SparseSet,
+        family: &mut impl Family,
+    ) -> Vec<Entity> {
+        let Some(touched) = &mut self.touched else { return Vec::new() };
+        let is_anybody = std::mem::take(&mut touched.is_anybody);
+        let mut found = std::mem::take(&mut touched.entities);
+        if is_anybody {
+            found.extend(known.iter());
+            match self.condition.owned.first() {
+                Some(&owned) => {
+                    found.extend(family.map(owned).entities()[..self.len].iter().copied())
+                }
+                None => found.extend(self.members.iter()),
+            }
+        }
+        found.as_slice().to_vec()
+    }
+
+    /// Whether an entity is a member.
+    pub(crate) fn has(&self, entity: Entity, family: &mut impl Family) -> bool {
+        match self.condition.owned.first() {
+            Some(&owned) => family.map(owned).position(entity).is_some_and(|at| at < self.len),
+            None => self.members.contains(entity),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The filters `Added` and `Changed`: what is new.
+//! The filters `Added`, `Changed` and `Reacted`: what is new.
 //!
 //! They look at ticks, not at structure, so they take no part in plans. A query that requires one
 //! of them walks the entities that pass it, found by the summaries of the ticks: its cost follows
@@ -11,8 +11,10 @@ use super::filter::{QueryFilter, Sealed};
 use super::membership::{Members, MembersFetch};
 use super::opening::Opening;
 use super::survey::{Role, Surveyor};
+use crate::cell::Read;
 use crate::component::{Component, TrackingOf};
 use crate::entity::Entity;
+use crate::sparse::SparseSet;
 use crate::storage::{Ticks, Tracking};
 use crate::tick::{Span, Tick};
 use crate::world::BorrowConflict;
@@ -146,5 +148,45 @@ tick_filter!(Changed, Ticks::changed);
 impl<T: Component> fmt::Debug for TickView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TickView").field("since", &self.since).finish_non_exhaustive()
+    }
+}
+
+/// Lets entities pass that a reactive set has collected; see
+/// [`World::reactive`](crate::World::reactive). Nobody passes if there is no such set.
+pub struct Reacted<S>(PhantomData<fn() -> S>);
+
+impl<S> Sealed for Reacted<S> {}
+
+impl<S: 'static> QueryFilter for Reacted<S> {
+    type Fetch<'w> = Option<Read<'w, SparseSet>>;
+    type View<'a> = Option<&'a SparseSet>;
+
+    const IS_OPEN: bool = false;
+    const IS_TIMED: bool = true;
+
+    #[track_caller]
+    fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
+        Ok(opening.world.reacted::<S>())
+    }
+
+    fn view<'a>(fetch: &'a Self::Fetch<'_>, _: Span) -> Self::View<'a> {
+        fetch.as_deref()
+    }
+
+    fn columns<'a>(_: Self::View<'a>, _: &mut impl Surveyor<'a>) {}
+
+    #[inline]
+    fn passes(view: Self::View<'_>, entity: Entity, _: u64) -> bool {
+        view.is_some_and(|set| set.contains(entity))
+    }
+
+    fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
+        Some(view.map_or_else(Vec::new, |set| set.as_slice().to_vec()))
+    }
+}
+
+impl<S> fmt::Debug for Reacted<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::any::type_name::<Self>())
     }
 }

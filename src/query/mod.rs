@@ -36,7 +36,7 @@ mod term;
 mod tuple;
 mod walk;
 
-pub use change::{Added, Changed};
+pub use change::{Added, Changed, Reacted};
 pub use dynamic::{DynamicError, DynamicMatch, DynamicQuery, DynamicTerms};
 pub use explain::{Explanation, WalkKind};
 pub use filter::{Or, QueryFilter, With, Without};

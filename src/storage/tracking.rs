@@ -69,7 +69,7 @@ impl Tracking for Untracked {
     fn marks(_: Option<&Ticks>, _: Span) {}
 
     #[inline(always)]
-    fn lend<'a, T: Send + Sync>(value: &'a mut T, (): (), _: usize) -> &'a mut T {
+    fn lend<T: Send + Sync>(value: &mut T, (): (), _: usize) -> &mut T {
         value
     }
 

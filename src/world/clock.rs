@@ -71,10 +71,18 @@ impl World {
         self.pools.clock.advance()
     }
 
-    /// Ends a round: reserved entities come to life, and changes made so far are no longer new to
-    /// queries that do not say [`since`](crate::Query::since) when.
+    /// Ends a round.
+    ///
+    /// Reserved entities come to life; listeners are told of what was done to pools through
+    /// `&World`, and of who has entered and left the groups that are [watched](Self::watch); what all
+    /// readers of removals and messages have read is dropped; and changes made so far are no longer
+    /// new to queries that do not say [`since`](crate::Query::since) when.
     pub fn refresh(&mut self) {
         self.settle();
+        self.deliver_echoes();
+        self.refresh_watches();
+        self.deliver();
+        self.trim_journals();
         self.pools.clock.refresh();
     }
 

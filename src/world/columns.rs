@@ -124,6 +124,10 @@ impl World {
         if !self.pools.groups.is_empty() {
             self.pools.born(&entities, bits);
         }
+        if self.is_noted::<C::Row>() {
+            self.note_spawned::<C::Row>(&entities);
+            self.deliver();
+        }
         Ok(entities)
     }
 
@@ -142,7 +146,12 @@ impl World {
     /// ```
     pub fn spawn_empty_batch(&mut self, count: usize) -> Result<Vec<Entity>, OutOfEntities> {
         self.entities.check_room(count)?;
-        Ok(self.claim_all(count, 0).0)
+        let entities = self.claim_all(count, 0).0;
+        if self.pools.hears_spawn {
+            self.note_spawned::<()>(&entities);
+            self.deliver();
+        }
+        Ok(entities)
     }
 
     /// Brings `rows` entities to life, for which there is room; says whether their indices follow

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use super::bundle::repeated_component;
 use super::gate::Gate;
 use super::pools::{Pools, name_of};
+use super::react::{Event, What};
 use super::{Bundle, ComponentId, ComponentVisitor, World};
 use crate::cell::{Conflict, Read};
 use crate::component::{Component, MutOf};
@@ -37,6 +38,7 @@ impl World {
     pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), NoSuchEntity> {
         let mut gate = self.gate(entity)?;
         bundle.insert(&mut gate);
+        self.deliver();
         Ok(())
     }
 
@@ -57,7 +59,10 @@ impl World {
         &mut self,
         batch: impl IntoIterator<Item = (Entity, B)>,
     ) -> usize {
-        batch.into_iter().filter_map(|(entity, bundle)| self.insert(entity, bundle).ok()).count()
+        self.batched(|world| {
+            let inserted = |(entity, bundle)| world.insert(entity, bundle).ok();
+            batch.into_iter().filter_map(inserted).count()
+        })
     }
 
     /// Gives `entity` a component it does not have.
@@ -75,6 +80,7 @@ impl World {
             return Err(ComponentError::Present { entity, component: name_of::<T>() });
         }
         gate.insert(value);
+        self.deliver();
         Ok(())
     }
 
@@ -104,8 +110,10 @@ impl World {
         entity: Entity,
         change: impl FnOnce(&mut T) -> R,
     ) -> Result<R, ComponentError> {
-        if let Some(mut value) = self.get_mut::<T>(entity) {
-            return Ok(change(&mut value));
+        let changed = self.get_mut::<T>(entity).map(|mut value| change(&mut value));
+        if let Some(result) = changed {
+            self.note_change::<T>(entity);
+            return Ok(result);
         }
         self.gate(entity)?;
         Err(ComponentError::Missing { entity, component: name_of::<T>() })
@@ -132,8 +140,11 @@ impl World {
     #[inline(always)]
     #[doc(alias = "erase")]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<B::Parts, NoSuchEntity> {
+        self.announce::<B>(entity);
         let mut gate = self.gate(entity)?;
-        Ok(B::remove(&mut gate))
+        let removed = B::remove(&mut gate);
+        self.deliver();
+        Ok(removed)
     }
 
     /// Removes these components if `entity` has all of them, and returns them together.
@@ -152,25 +163,31 @@ impl World {
         if !self.has::<B>(entity) {
             return Ok(None);
         }
-        Ok(B::assemble(B::remove(&mut self.gate(entity)?)))
+        self.announce::<B>(entity);
+        let removed = B::remove(&mut self.gate(entity)?);
+        self.deliver();
+        Ok(B::assemble(removed))
     }
 
     /// The component of `entity`, or the one that `make` makes for it.
     ///
     /// # Errors
-    /// [`NoSuchEntity`] if it is not alive; `make` is not called then.
+    /// [`ComponentError::Dead`] if it is not alive; `make` is not called then.
+    /// [`ComponentError::Missing`] if a listener has taken the new one away again.
     #[doc(alias = "get_or_emplace")]
     pub fn get_or_insert_with<T: Component>(
         &mut self,
         entity: Entity,
         make: impl FnOnce() -> T,
-    ) -> Result<MutOf<'_, T>, NoSuchEntity> {
+    ) -> Result<MutOf<'_, T>, ComponentError> {
         let mut gate = self.gate(entity)?;
         let present = gate.pools.get_mut::<T>().is_some_and(|p| p.cell.get_mut().contains(entity));
         if !present {
             gate.insert(make());
+            self.deliver();
         }
-        Ok(self.get_mut::<T>(entity).expect("present, or inserted above"))
+        let missing = ComponentError::Missing { entity, component: name_of::<T>() };
+        self.get_mut::<T>(entity).ok_or(missing)
     }
 
     /// The component of `entity`, under a guard that is given back when dropped.
@@ -287,6 +304,17 @@ impl World {
     /// `&World` for a component nobody has had yet.
     pub fn register<T: Component>(&mut self) -> ComponentId {
         self.pools.get_or_create::<T>().tag.id
+    }
+
+    /// Notes that a component was changed in place, and delivers it.
+    #[inline]
+    fn note_change<T: Component>(&mut self, entity: Entity) {
+        let tag = self.pools.get_mut::<T>().map(|pool| pool.tag);
+        if let Some(tag) = tag.filter(|tag| tag.is_noted) {
+            let component = tag.id.index() as u32;
+            self.pools.notes.push(Event { what: What::Changed, component, entity });
+            self.deliver();
+        }
     }
 
     /// Opens the gate for a living entity.

@@ -15,6 +15,8 @@ pub struct EntityRef<'w> {
 
 /// A living entity and its world, for changing; its methods chain.
 ///
+/// If a listener lets it die meanwhile, they do nothing.
+///
 /// # Examples
 /// ```
 /// # use esker::{Component, World};
@@ -95,9 +97,6 @@ impl<'w> EntityRef<'w> {
     }
 }
 
-/// What cannot fail, because the entity is alive for as long as this has its world.
-const ALIVE: &str = "an entity at hand is alive";
-
 impl<'w> EntityMut<'w> {
     /// Its id.
     pub fn id(&self) -> Entity {
@@ -106,13 +105,14 @@ impl<'w> EntityMut<'w> {
 
     /// Gives it these components; those it has are replaced.
     pub fn insert<B: Bundle>(&mut self, bundle: B) -> &mut Self {
-        self.world.insert(self.entity, bundle).expect(ALIVE);
+        // A listener may have let it die: then there is nothing to do.
+        _ = self.world.insert(self.entity, bundle);
         self
     }
 
     /// Removes and drops those of these components that it has.
     pub fn remove<B: Bundle>(&mut self) -> &mut Self {
-        drop(self.world.remove::<B>(self.entity).expect(ALIVE));
+        _ = self.world.remove::<B>(self.entity);
         self
     }
 
@@ -122,7 +122,7 @@ impl<'w> EntityMut<'w> {
     /// If the bundle names a component twice.
     #[track_caller]
     pub fn take<B: Bundle>(&mut self) -> Option<B> {
-        self.world.take(self.entity).expect(ALIVE)
+        self.world.take(self.entity).ok().flatten()
     }
 
     /// Changes a component in place.
@@ -143,8 +143,15 @@ impl<'w> EntityMut<'w> {
     }
 
     /// Its component, or the one that `make` makes for it.
+    ///
+    /// # Panics
+    /// If a listener has taken the new one away again, or let the entity die.
+    #[track_caller]
     pub fn get_or_insert_with<T: Component>(&mut self, make: impl FnOnce() -> T) -> MutOf<'_, T> {
-        self.world.get_or_insert_with(self.entity, make).expect(ALIVE)
+        match self.world.get_or_insert_with(self.entity, make) {
+            Ok(value) => value,
+            Err(error) => panic!("a listener has taken it away: {error}"),
+        }
     }
 
     /// The same entity, for reading.
@@ -154,7 +161,7 @@ impl<'w> EntityMut<'w> {
 
     /// Lets it die.
     pub fn despawn(self) {
-        self.world.despawn(self.entity).expect(ALIVE);
+        _ = self.world.despawn(self.entity);
     }
 
     /// Gives its world back.

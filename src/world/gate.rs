@@ -5,8 +5,9 @@
 //! than the insert itself.
 //!
 //! # Invariants
-//! - **W1** – the order at the gate. Insert: value, signature, groups. Remove: groups that it
-//!   leaves, value, signature, groups that it enters. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
+//! - **W1** – the order at the gate. Insert: value, signature, groups, note. Remove: journal, groups
+//!   that it leaves, value, signature, groups that it enters, note. Listeners to a removal are
+//!   called before, all others when the operation is done. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
 //!   never "no" for a value that is there.
 //! - **W2** – no pool holds a dead entity: whoever calls the gate has looked up the entity's word,
 //!   which only a living one has.
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pool_box::Map;
 use super::pools::{Pools, Tag};
+use super::react::{Event, What};
 use crate::component::Component;
 use crate::entity::{Entities, Entity};
 
@@ -134,14 +136,54 @@ impl Gate<'_> {
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
         let now = self.pools.clock.now;
         let pool = self.pools.get_or_create::<T>();
-        if pool.tag.is_grouped {
-            return self.insert_grouped(value);
+        if pool.tag.needs_care {
+            return self.insert_with_care(value);
         }
         admit(pool.parts(now), self.entity, &mut *self.word, value)
     }
 
-    /// As `insert`, for a component that a group names.
+    /// As `insert`, for a component that somebody cares for.
     #[inline(never)]
+    fn insert_with_care<T: Component>(&mut self, value: T) -> Option<T> {
+        let (entity, now) = (self.entity, self.pools.clock.now);
+        let pool = self.pools.get_mut::<T>()?;
+        let tag = pool.tag;
+        let replaced = match tag.is_grouped {
+            true => self.insert_grouped(value),
+            false => admit(pool.parts(now), entity, &mut *self.word, value),
+        };
+        if tag.is_noted {
+            let what = if replaced.is_some() { What::Changed } else { What::Added };
+            self.pools.notes.push(Event { what, component: tag.id.index() as u32, entity });
+        }
+        replaced
+    }
+
+    /// As `remove`, for a component that somebody cares for.
+    #[inline(never)]
+    fn remove_with_care<T: Component>(&mut self) -> Option<T> {
+        let (entity, now) = (self.entity, self.pools.clock.now);
+        let pool = self.pools.get_mut::<T>()?;
+        let tag = pool.tag;
+        if tag.is_journaled {
+            pool.note_removal(entity);
+        }
+        let value = match tag.is_grouped {
+            true => self.remove_grouped(),
+            false => release(pool.parts(now), entity, &mut *self.word),
+        };
+        if tag.is_noted && value.is_some() {
+            let component = tag.id.index() as u32;
+            self.pools.notes.push(Event { what: What::Removed, component, entity });
+        }
+        if tag.is_journaled {
+            self.pools.get_mut::<T>()?.drop_overtaken();
+        }
+        value
+    }
+
+    /// As `insert`, for a component that a group names.
+    #[inline]
     fn insert_grouped<T: Component>(&mut self, value: T) -> Option<T> {
         let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
         let (groups, mut family) = self.pools.split();
@@ -173,13 +215,13 @@ impl Gate<'_> {
     pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
         let now = self.pools.clock.now;
         let pool = self.pools.get_mut::<T>()?;
-        if pool.tag.is_grouped {
-            return self.remove_grouped();
+        if pool.tag.needs_care {
+            return self.remove_with_care();
         }
         release(pool.parts(now), self.entity, &mut *self.word)
     }
 
-    #[inline(never)]
+    #[inline]
     fn remove_grouped<T: Component>(&mut self) -> Option<T> {
         let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
         let (groups, mut family) = self.pools.split();

@@ -65,7 +65,7 @@ impl World {
     /// Dissolves a group; `false` if there is none. The pools stay in the order they have.
     pub fn ungroup(&mut self, group: GroupId) -> bool {
         let removed = self.pools.groups.remove(group.0);
-        self.pools.mark_groups();
+        self.pools.mark_care();
         removed
     }
 
@@ -145,7 +145,7 @@ impl GroupBuilder<'_> {
             return Err(GroupConflict::NoChain { component: name(shared), groups });
         }
         let number = pools.groups.add(condition);
-        pools.mark_groups();
+        pools.mark_care();
         pools.fill_group(number, |entity| entities.word_mut(entity).map_or(0, |word| *word));
         Ok(GroupId(number))
     }

@@ -36,7 +36,9 @@ impl World {
     #[inline(always)]
     pub fn try_spawn<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
         let (entity, word) = self.entities.claim()?;
+        self.pools.note_spawn(entity);
         bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
+        self.deliver();
         Ok(entity)
     }
 
@@ -47,7 +49,10 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn spawn_empty(&mut self) -> Entity {
-        self.entities.spawn()
+        let entity = self.entities.spawn();
+        self.pools.note_spawn(entity);
+        self.deliver();
+        entity
     }
 
     /// Brings exactly this entity to life, with these components.
@@ -60,8 +65,10 @@ impl World {
     /// the bundle is dropped and the world is as it was.
     pub fn spawn_at<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), SpawnAtError> {
         self.entities.spawn_at(entity)?;
+        self.pools.note_spawn(entity);
         let word = self.entities.word_mut(entity).expect("it has just come to life");
         bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
+        self.deliver();
         Ok(())
     }
 
@@ -74,12 +81,18 @@ impl World {
     /// # Errors
     /// [`OutOfEntities`] if no id is left.
     pub fn reserve_entity(&self) -> Result<Entity, OutOfEntities> {
-        self.entities.reserve()
+        let entity = self.entities.reserve()?;
+        if self.pools.hears_spawn {
+            self.note_reserved(entity);
+        }
+        Ok(entity)
     }
 
     /// Brings all reserved entities to life.
     pub fn settle(&mut self) {
         self.entities.settle();
+        self.note_settled();
+        self.deliver();
     }
 
     /// Whether `entity` is alive in this world.
@@ -126,6 +139,9 @@ impl World {
     #[doc(alias = "destroy")]
     #[doc(alias = "kill")]
     pub fn despawn(&mut self, entity: Entity) -> Result<(), NoSuchEntity> {
+        if self.pools.death_needs_care {
+            return self.despawn_with_care(entity);
+        }
         let (pools, waiting) = self.detach(entity)?;
         Funeral::bury(pools, waiting);
         Ok(())
@@ -144,6 +160,14 @@ impl World {
     /// assert_eq!(world.despawn_batch([a, b, a]), 2);
     /// ```
     pub fn despawn_batch(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
+        if self.pools.death_needs_care {
+            return self.despawn_all_with_care(entities.into_iter().collect());
+        }
+        self.detach_all(entities)
+    }
+
+    /// Lets many entities die, and drops what they had when all are gone.
+    pub(super) fn detach_all(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
         let mut mourned = Mourned { world: self, waiting: 0 };
         let mut count = 0;
         for entity in entities {
@@ -172,12 +196,18 @@ impl World {
     /// Old ids stay dead; new entities get the same indices again, lowest first. Everything is
     /// gone before the first value is dropped. Pools keep their memory.
     pub fn clear(&mut self) {
+        let living = self.announce_clear();
         self.pools.groups.clear_members();
+        for id in 0..self.pools.len() {
+            self.pools.at_mut(id).journal_all();
+        }
         for id in 0..self.pools.len() {
             self.pools.at_mut(id).forget_entities();
         }
         self.entities.clear();
+        self.note_despawned(&living);
         Funeral::drop_all(&mut self.pools);
+        self.deliver();
     }
 
     /// Makes room for `additional` more entities.

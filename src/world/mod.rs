@@ -23,6 +23,7 @@ mod order;
 mod pool;
 mod pool_box;
 mod pools;
+mod react;
 mod report;
 mod resource;
 mod spawn_batch;
@@ -39,7 +40,12 @@ pub use grouping::{GroupBuilder, GroupConflict, GroupId, OwnedByGroup};
 pub use locked::Locked;
 pub use pool::{Pool, PoolError, PoolMut};
 pub use pools::ComponentId;
-pub use report::{MemoryReport, PoolMemory};
+pub use react::{
+    CommandReport, Commands, Connection, Crossings, Extras, Hook, Listener, MessageBatch,
+    MessageCursor, MessageWriter, Messages, ReactiveBuilder, Removal, Removals, RemovedCursor,
+    ScopedConnection, SkippedCommand,
+};
+pub use report::{JournalMemory, MemoryReport, PoolMemory};
 pub use resource::{Res, ResMut, ResourceError};
 pub use spawn_batch::SpawnBatch;
 pub use verify::Violation;
@@ -51,6 +57,7 @@ use crate::entity::{Entities, Entity};
 use crate::plan::Plans;
 use pool_box::PoolBox;
 use pools::Pools;
+use react::React;
 use resource::Resources;
 
 /// Everything a program keeps in Esker: entities, their components, and resources.
@@ -85,6 +92,7 @@ pub struct World {
     pools: Pools,
     resources: Resources,
     plans: Plans,
+    react: React,
 }
 
 impl World {

@@ -2,17 +2,19 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::gate;
 use super::grouping::OwnedByGroup;
 use super::lease::Lease;
-use super::pool_box::Map;
+use super::pool_box::{AnyPool, Map, removal};
 use super::pools::{Tag, name_of};
+use super::react::{Event, Removal, What};
 use super::{BorrowConflict, ComponentId, World};
 use crate::cell::{Read, Write};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, NoSuchEntity};
+use crate::journal::Journal;
 use crate::storage::{self, SharedMap};
 
 /// All values of a component, for reading.
@@ -33,6 +35,10 @@ pub struct PoolMut<'w, T: Component> {
     entities: &'w Entities,
     /// The rest of the family, if groups name the component.
     lease: Option<Lease<'w>>,
+    /// What is to be told at the next refresh, if somebody wants to know.
+    echo: Option<Write<'w, Vec<Event>>>,
+    /// Who has lost a value, if somebody reads that.
+    journal: Option<Write<'w, Journal<Removal<T>>>>,
 }
 
 impl World {
@@ -106,7 +112,16 @@ impl World {
             true => Some(self.lease(tag.id.index() as u32)?),
             false => None,
         };
-        Ok(PoolMut { map, tag, entities: &self.entities, lease })
+        let is_heard = tag.is_noted || self.pools.hears_removal;
+        let echo = match is_heard {
+            true => Some(pool.echo.try_write().map_err(BorrowConflict::of::<T>)?),
+            false => None,
+        };
+        let journal = match tag.is_journaled {
+            true => Some(pool.journal.try_write().map_err(BorrowConflict::of::<T>)?),
+            false => None,
+        };
+        Ok(PoolMut { map, tag, entities: &self.entities, lease, echo, journal })
     }
 
     /// A guard on the map of `T`, for reading; `None` if the world does not know `T`.
@@ -152,6 +167,33 @@ impl World {
     ///
     /// Nobody has it any more when the first value is dropped. The pool keeps its memory.
     pub fn clear_pool<T: Component>(&mut self) {
+        self.announce_clear_pool::<T>();
+        self.empty_pool::<T>();
+        self.deliver();
+    }
+
+    /// Tells listeners and readers that a pool is about to be emptied.
+    fn announce_clear_pool<T: Component>(&mut self) {
+        let hears_removal = self.pools.hears_removal;
+        let Some(pool) = self.pools.get_mut::<T>() else { return };
+        if !pool.tag.needs_care && !hears_removal {
+            return;
+        }
+        let (tag, entities) = (pool.tag, pool.cell.get_mut().entities().to_vec());
+        pool.journal_all();
+        if !hears_removal && !tag.is_noted {
+            return;
+        }
+        let component = tag.id.index() as u32;
+        for entity in entities {
+            self.announce_one(component, entity);
+            if tag.is_noted {
+                self.pools.notes.push(Event { what: What::Removed, component, entity });
+            }
+        }
+    }
+
+    fn empty_pool<T: Component>(&mut self) {
         let now = self.tick();
         let Some(pool) = self.pools.get_mut::<T>() else { return };
         if !pool.tag.is_grouped {
@@ -291,6 +333,7 @@ impl<T: Component> PoolMut<'_, T> {
         if let (Some(lease), None) = (&mut self.lease, &replaced) {
             lease.added(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
         }
+        self.note(if replaced.is_some() { What::Changed } else { What::Added }, entity);
         Ok(replaced)
     }
 
@@ -298,12 +341,39 @@ impl<T: Component> PoolMut<'_, T> {
     #[inline]
     pub fn remove(&mut self, entity: Entity) -> Option<T> {
         let word = self.entities.word(entity)?;
+        if self.tag.needs_care || self.echo.is_some() {
+            return self.remove_with_care(entity);
+        }
+        gate::release((&mut self.map, self.tag), entity, word)
+    }
+
+    /// Notes what happens to an entity, if somebody wants to know.
+    #[inline]
+    fn note(&mut self, what: What, entity: Entity) {
+        if let Some(echo) = &mut self.echo {
+            echo.push(Event { what, component: self.tag.id.index() as u32, entity });
+        }
+    }
+
+    /// As `remove`, for a component that somebody cares for.
+    #[cold]
+    fn remove_with_care(&mut self, entity: Entity) -> Option<T> {
+        let word = self.entities.word(entity)?;
+        // Made before anything is changed: a copy may unwind.
+        let removal = removal(entity, self.map.get(entity)?);
+        let overtaken = self.journal.as_mut().and_then(|journal| journal.push(removal));
+        let value = self.leave(entity, word);
+        self.note(What::Removing, entity);
+        self.note(What::Removed, entity);
+        drop(overtaken);
+        value
+    }
+
+    /// Takes the value of `entity`, which has one, out of the pool and its groups.
+    fn leave(&mut self, entity: Entity, word: &AtomicU64) -> Option<T> {
         let Some(lease) = &mut self.lease else {
             return gate::release((&mut self.map, self.tag), entity, word);
         };
-        if !self.map.contains(entity) {
-            return None;
-        }
         lease.removing(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
         let value = gate::release((&mut self.map, self.tag), entity, word);
         lease.removed(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
@@ -314,7 +384,7 @@ impl<T: Component> PoolMut<'_, T> {
     ///
     /// If `keep` or a drop unwinds, those not yet visited stay.
     pub fn retain(&mut self, mut keep: impl FnMut(Entity, &mut T) -> bool) {
-        if self.lease.is_none() {
+        if !self.tag.needs_care && self.echo.is_none() {
             return gate::retain((&mut self.map, self.tag), self.entities, keep);
         }
         let mut at = 0;
@@ -333,6 +403,17 @@ impl<T: Component> PoolMut<'_, T> {
     ///
     /// Nobody has the component any more when the first value is dropped.
     pub fn clear(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            // All copies first: one of them may unwind.
+            let removals: Vec<_> = self.map.iter().map(|(id, value)| removal(id, value)).collect();
+            removals.into_iter().for_each(|removal| drop(journal.push(removal)));
+        }
+        if self.echo.is_some() {
+            for entity in self.map.entities().to_vec() {
+                self.note(What::Removing, entity);
+                self.note(What::Removed, entity);
+            }
+        }
         let Some(lease) = &mut self.lease else {
             return gate::clear((&mut self.map, self.tag), self.entities);
         };

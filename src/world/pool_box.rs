@@ -3,7 +3,9 @@
 use std::any::TypeId;
 use std::mem;
 
+use super::World;
 use super::pools::{Tag, name_of};
+use super::react::{Event, Extras, Removal, RemovalJournal};
 use crate::cell::{Cell, Conflict, Look, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
@@ -14,17 +16,29 @@ use crate::tick::Tick;
 pub(crate) type Map<T> = EntityMap<T, <T as Component>::Storage>;
 
 /// The pool of component `T`.
-#[derive(Debug)]
 pub(crate) struct PoolBox<T: Component> {
     pub(crate) tag: Tag,
     pub(crate) cell: Cell<Map<T>>,
+    /// Who has lost a value, for readers.
+    pub(crate) journal: RemovalJournal<T>,
+    /// What was done through `&World` and is to be told at the next refresh.
+    pub(crate) echo: Cell<Vec<Event>>,
     /// Values taken out of the map whose drop has to wait until the books are right.
     limbo: Vec<T>,
+    /// Entries of the journal that wait likewise.
+    overtaken: Vec<Removal<T>>,
 }
 
 impl<T: Component> PoolBox<T> {
     pub(super) fn new(tag: Tag) -> Self {
-        Self { tag, cell: Cell::new(EntityMap::default()), limbo: Vec::new() }
+        Self {
+            tag,
+            cell: Cell::new(EntityMap::default()),
+            journal: Cell::default(),
+            echo: Cell::default(),
+            limbo: Vec::new(),
+            overtaken: Vec::new(),
+        }
     }
 
     /// The map and what the gate needs beside it, for what is done at a tick.
@@ -33,6 +47,29 @@ impl<T: Component> PoolBox<T> {
         self.cell.get_mut().set_now(now);
         (self.cell.get_mut(), &self.tag)
     }
+}
+
+impl<T: Component> PoolBox<T> {
+    /// Writes into the journal that an entity is about to lose its value, if it has one.
+    ///
+    /// A copy of the value is made before anything is changed: that may unwind.
+    #[cold]
+    pub(super) fn note_removal(&mut self, entity: Entity) {
+        if let Some(value) = self.cell.get_mut().get(entity) {
+            let removal = removal(entity, value);
+            self.overtaken.extend(self.journal.get_mut().push(removal));
+        }
+    }
+
+    /// Drops entries that went unread, when the books are right.
+    pub(super) fn drop_overtaken(&mut self) {
+        mem::take(&mut self.overtaken);
+    }
+}
+
+/// The entry of the journal for a value that is about to go.
+pub(super) fn removal<T: Component>(entity: Entity, value: &T) -> Removal<T> {
+    Removal::new(entity, T::keep_removed().map(|copy| copy(value)))
 }
 
 /// A pool of any component type.
@@ -58,6 +95,24 @@ pub(crate) trait AnyPool: Send + Sync {
 
     /// Exchanges the position of `entity`, which is in the pool, with another one.
     fn bring(&mut self, entity: Entity, to: usize);
+
+    /// What gives an entity the components that this one requires.
+    fn required(&self) -> &'static [fn(&mut World, Entity)];
+
+    /// Whether somebody reads who has lost a value.
+    fn is_journaled(&mut self) -> bool;
+
+    /// Drops what all readers of the journal have read.
+    fn trim_journal(&mut self);
+
+    /// Writes all entities into the journal: they are about to lose their values.
+    fn journal_all(&mut self);
+
+    /// Entries of the journal that wait to be read, that went unread, and bytes of heap memory.
+    fn journal_size(&self) -> (usize, u64, usize);
+
+    /// What was done through `&World` since the last call.
+    fn take_echo(&mut self) -> Vec<Event>;
 
     /// Takes the value of `entity` out, if there is one, without running its drop.
     ///
@@ -115,9 +170,46 @@ impl<T: Component> AnyPool for PoolBox<T> {
         self.cell.get_mut().bring(entity, to);
     }
 
+    fn required(&self) -> &'static [fn(&mut World, Entity)] {
+        Extras::of::<T>().require
+    }
+
+    fn is_journaled(&mut self) -> bool {
+        self.journal.get_mut().has_readers()
+    }
+
+    fn trim_journal(&mut self) {
+        let read_by_all = self.journal.get_mut().trim();
+        drop(read_by_all);
+    }
+
+    fn journal_all(&mut self) {
+        if !self.tag.is_journaled {
+            return;
+        }
+        let removals: Vec<Removal<T>> =
+            self.cell.get_mut().iter().map(|(entity, value)| removal(entity, value)).collect();
+        for removal in removals {
+            self.overtaken.extend(self.journal.get_mut().push(removal));
+        }
+    }
+
+    fn journal_size(&self) -> (usize, u64, usize) {
+        self.journal
+            .try_read()
+            .map_or((0, 0, 0), |journal| (journal.len(), journal.overtaken(), journal.heap_bytes()))
+    }
+
+    fn take_echo(&mut self) -> Vec<Event> {
+        mem::take(self.echo.get_mut())
+    }
+
     fn detach(&mut self, entity: Entity) -> u64 {
+        if self.tag.is_journaled {
+            self.note_removal(entity);
+        }
         match self.cell.get_mut().remove(entity) {
-            Some(value) if mem::needs_drop::<T>() => {
+            Some(value) if mem::needs_drop::<T>() || !self.overtaken.is_empty() => {
                 self.limbo.push(value);
                 self.tag.bit
             }
@@ -127,6 +219,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     fn bury(&mut self) {
         // Emptied before the first drop, which may unwind; the rest is dropped on the way out.
+        mem::take(&mut self.overtaken);
         self.limbo.clear();
     }
 
@@ -135,6 +228,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn drop_values(&mut self) {
+        mem::take(&mut self.overtaken);
         self.cell.get_mut().drop_values();
     }
 }

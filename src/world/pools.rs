@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 
 use super::clock::Clock;
 use super::pool_box::{AnyPool, PoolBox};
+use super::react::{Extras, Notes, What};
 use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
 use crate::group::{self, Family, GroupNumber, Groups};
@@ -36,14 +37,34 @@ pub(crate) struct Tag {
     pub(crate) bit: u64,
     /// What stays when a value goes: all but `bit`, or everything if other pools share the bit.
     pub(crate) keep: u64,
+    /// Whether a value that comes or goes needs more than the pool and the signature.
+    pub(crate) needs_care: bool,
     /// Whether a group names the component, and whether one owns it.
     pub(crate) is_grouped: bool,
     pub(crate) is_owned: bool,
+    /// Whether somebody wants to know when a value comes, changes or goes.
+    pub(crate) is_noted: bool,
+    /// Whether somebody reads who has lost a value.
+    pub(crate) is_journaled: bool,
     /// The group that owns the component, if no other one names it.
     pub(crate) sole_owner: Option<GroupNumber>,
 }
 
 impl Tag {
+    fn new(id: ComponentId, bit: u64, keep: u64) -> Self {
+        Self {
+            id,
+            bit,
+            keep,
+            needs_care: false,
+            is_grouped: false,
+            is_owned: false,
+            is_noted: false,
+            is_journaled: false,
+            sole_owner: None,
+        }
+    }
+
     /// The signature bit, and whether no other pool has it.
     pub(crate) fn bit(&self) -> (u64, bool) {
         (self.bit, self.keep != u64::MAX)
@@ -70,6 +91,14 @@ pub(crate) struct Pools {
     by_type: Vec<Option<NonNull<u8>>>,
     pub(crate) groups: Groups,
     pub(crate) clock: Clock,
+    /// What was noted at the gate, and for whom.
+    pub(crate) notes: Notes,
+    /// Whether anybody listens to a removal.
+    pub(crate) hears_removal: bool,
+    /// Whether a despawn needs more than the pools and groups.
+    pub(crate) death_needs_care: bool,
+    /// Whether anybody listens to a spawn.
+    pub(crate) hears_spawn: bool,
 }
 
 /// The pools without their groups, for these to touch.
@@ -184,7 +213,7 @@ impl Pools {
         }
         let keep = if shared { u64::MAX } else { !bit };
         let id = ComponentId(number);
-        let tag = Tag { id, bit, keep, is_grouped: false, is_owned: false, sole_owner: None };
+        let tag = Tag::new(id, bit, keep);
         if self.by_type.len() <= index {
             self.by_type.resize(index + 1, None);
         }
@@ -192,6 +221,13 @@ impl Pools {
         let pool = NonNull::from(Box::leak(Box::new(PoolBox::<T>::new(tag))));
         self.list.push(pool);
         self.by_type[index] = Some(pool.cast());
+        let extras = Extras::of::<T>();
+        for (what, hook) in extras.hooks() {
+            _ = self.notes.signals.connect(what, number, Box::new(hook));
+        }
+        if extras.hooks().next().is_some() || !extras.require.is_empty() {
+            self.mark_care();
+        }
         if shared {
             let (groups, family) = self.split();
             groups.read_bits(|id| family.tag(id).bit());
@@ -205,16 +241,35 @@ impl Pools {
         (&mut self.groups, PoolFamily { list: &mut self.list, by_type: &self.by_type })
     }
 
-    /// Says in the tags of all pools what groups there are.
-    pub(crate) fn mark_groups(&mut self) {
+    /// Says in the tags of all pools who cares for them: groups, listeners, sets, readers.
+    pub(crate) fn mark_care(&mut self) {
         for id in 0..self.len() {
             let is_owned = self.groups.is_owned(id as u32);
             let is_grouped = self.groups.of(id as u32).iter().any(|numbers| !numbers.is_empty());
             let sole_owner = self.groups.sole_owner(id as u32);
+            let is_noted = self.is_noted(id as u32);
+            let is_journaled = self.at_mut(id).is_journaled();
             let tag = self.at_mut(id).tag_mut();
             (tag.is_grouped, tag.is_owned) = (is_grouped, is_owned);
+            (tag.is_noted, tag.is_journaled) = (is_noted, is_journaled);
+            tag.needs_care = is_grouped || is_noted || is_journaled;
             tag.sole_owner = sole_owner;
         }
+        let Notes { signals, .. } = &self.notes;
+        let ids = 0..self.len() as u32;
+        self.hears_removal = ids.clone().any(|id| signals.hears(What::Removing, id));
+        self.hears_spawn = signals.hears(What::Spawned, 0);
+        let is_noted = ids.clone().any(|id| self.at(id as usize).tag().is_noted);
+        self.death_needs_care = self.hears_removal || is_noted || signals.hears(What::Despawned, 0);
+    }
+
+    /// Whether somebody wants to know when this component comes, changes or goes.
+    fn is_noted(&self, id: u32) -> bool {
+        let Notes { signals, reactive, .. } = &self.notes;
+        signals.hears(What::Added, id)
+            || signals.hears(What::Changed, id)
+            || reactive.iter().any(|set| set.components().any(|component| component == id))
+            || !self.at(id as usize).required().is_empty()
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -16,6 +16,8 @@ pub struct MemoryReport {
     pub pools: Vec<PoolMemory>,
     /// Plans of queries.
     pub plans: usize,
+    /// Commands that listeners have recorded.
+    pub commands: usize,
     /// Number of resources.
     pub resources: usize,
 }
@@ -29,6 +31,19 @@ pub struct PoolMemory {
     pub len: usize,
     /// Bytes.
     pub memory: MapMemory,
+    /// Removals that wait to be read.
+    pub journal: JournalMemory,
+}
+
+/// Removals of a component that wait for readers; see [`World::removed`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JournalMemory {
+    /// Removals that not all readers have read.
+    pub waiting: usize,
+    /// Removals that went although a reader had not read them.
+    pub overtaken: u64,
+    /// Bytes.
+    pub bytes: usize,
 }
 
 impl MemoryReport {
@@ -36,7 +51,8 @@ impl MemoryReport {
     pub fn total(&self) -> usize {
         self.entities
             + self.plans
-            + self.pools.iter().map(|pool| pool.memory.total()).sum::<usize>()
+            + self.commands
+            + self.pools.iter().map(|p| p.memory.total() + p.journal.bytes).sum::<usize>()
     }
 }
 
@@ -46,6 +62,14 @@ impl fmt::Display for MemoryReport {
         for pool in &self.pools {
             let MapMemory { entities, values } = pool.memory;
             writeln!(f, "{values:>12} {entities:>12} {:>10}  {}", pool.len, pool.name)?;
+        }
+        for pool in self.pools.iter().filter(|pool| pool.journal.bytes > 0) {
+            let JournalMemory { waiting, overtaken, bytes } = pool.journal;
+            write!(f, "{bytes:>12} {:>12} {waiting:>10}  (removals of {}", "", pool.name)?;
+            match overtaken {
+                0 => writeln!(f, ")")?,
+                _ => writeln!(f, "; {overtaken} went unread)")?,
+            }
         }
         writeln!(f, "{:>12} {:>12} {:>10}  (ids and signatures)", "", self.entities, "")?;
         writeln!(f, "{:>12} {:>12} {:>10}  (plans of queries)", "", self.plans, "")?;
@@ -77,12 +101,16 @@ impl World {
             let map = pool.read().unwrap_or_else(|conflict| {
                 panic!("{}", super::BorrowConflict::new(pool.name(), conflict))
             });
-            PoolMemory { name: pool.name(), len: map.entities().len(), memory: map.memory() }
+            let (waiting, overtaken, bytes) = pool.journal_size();
+            let journal = JournalMemory { waiting, overtaken, bytes };
+            let len = map.entities().len();
+            PoolMemory { name: pool.name(), len, memory: map.memory(), journal }
         });
         MemoryReport {
             entities: self.entities.heap_bytes(),
             pools: pools.collect(),
             plans: self.plans.heap_bytes(),
+            commands: self.queue_bytes(),
             resources: self.resources.len(),
         }
     }

@@ -70,6 +70,13 @@ impl Resources {
 }
 
 impl World {
+    /// A resource, for one who has the world to himself.
+    pub(super) fn resource_slot<R: Send + Sync + 'static>(&mut self) -> Option<&mut R> {
+        let at = *self.resources.by_type.get(&TypeId::of::<R>())?;
+        let cell = self.resources.slots[at].as_deref_mut()?.downcast_mut::<Cell<R>>()?;
+        Some(cell.get_mut())
+    }
+
     /// Puts a resource into the world; one of the same type is replaced and returned.
     ///
     /// What is not `Send + Sync` goes in with [`insert_non_send`](Self::insert_non_send).

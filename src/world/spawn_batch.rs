@@ -106,6 +106,13 @@ where
             return;
         }
         self.ended = true;
+        if self.world.is_noted::<I::Item>() {
+            // One by one, so that each is noted; what is noted is delivered when all are there.
+            let bundles = &mut self.bundles;
+            return self.world.batched(|world| {
+                bundles.for_each(|bundle| each(world.spawn(bundle)));
+            });
+        }
         let expected = self.bundles.size_hint().0.min(TRUSTED_HINT);
         let mut batch = Batch::open(self.world, expected);
         for bundle in &mut self.bundles {

@@ -1,0 +1,211 @@
+//! Lists that several readers read at a pace of their own, each entry once.
+//!
+//! A journal keeps an entry until all its readers have read it. Readers register, and count as long
+//! as they exist. Who stays away for so long that more than `limit` entries wait is overtaken: the
+//! oldest entries go, and he is told how many he missed. So a reader that never comes back costs a
+//! bounded amount of memory.
+//!
+//! # Invariants
+//! **J1** – entry `n` of all that were ever written lies at `n - first`; a reader's `next` never goes
+//! back. So each reader is given each entry that it did not miss exactly once, in order.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+
+/// Entries that may wait for the slowest reader, unless somebody says otherwise.
+pub(crate) const LIMIT: usize = 1 << 20;
+
+/// A list of entries and their readers.
+#[derive(Debug)]
+pub(crate) struct Journal<T> {
+    entries: VecDeque<T>,
+    /// Number of the first entry that is kept.
+    first: u64,
+    readers: Vec<Weak<Place>>,
+    limit: usize,
+    /// Entries that went although somebody had not read them.
+    overtaken: u64,
+}
+
+/// How far a reader has come.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Number of the entry it reads next. Written only by its reader, who has it to himself.
+    next: AtomicU64,
+}
+
+/// What a reader is given at a time: a range of entries, and how many it missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Portion {
+    /// Positions among the entries that are kept.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) missed: u64,
+}
+
+impl<T> Default for Journal<T> {
+    fn default() -> Self {
+        Self { entries: VecDeque::new(), first: 0, readers: Vec::new(), limit: LIMIT, overtaken: 0 }
+    }
+}
+
+impl<T> Journal<T> {
+    /// Lets at most this many entries wait.
+    pub(crate) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit.max(1);
+    }
+
+    /// Registers a reader that is given what is written from now on.
+    pub(crate) fn reader(&mut self) -> Arc<Place> {
+        let place = Arc::new(Place { next: AtomicU64::new(self.end()) });
+        self.readers.push(Arc::downgrade(&place));
+        place
+    }
+
+    /// Writes an entry, if anybody is there to read it, and hands back those that had to go.
+    ///
+    /// They are the caller's to drop, when his books are right.
+    pub(crate) fn push(&mut self, entry: T) -> Option<T> {
+        if self.readers.is_empty() {
+            self.first += 1;
+            return Some(entry);
+        }
+        self.entries.push_back(entry);
+        if self.entries.len() <= self.limit {
+            return None;
+        }
+        self.first += 1;
+        self.overtaken += 1;
+        self.entries.pop_front()
+    }
+
+    /// What a reader has not read yet, which it has from now on.
+    pub(crate) fn read(&self, place: &Place) -> Portion {
+        let next = place.next.load(Relaxed);
+        place.next.store(self.end(), Relaxed);
+        let missed = self.first.saturating_sub(next);
+        let start = (next.max(self.first) - self.first) as usize;
+        Portion { start, end: self.entries.len(), missed }
+    }
+
+    /// Number of entries that a reader has not read.
+    pub(crate) fn unread(&self, place: &Place) -> usize {
+        (self.end() - place.next.load(Relaxed).max(self.first)) as usize
+    }
+
+    /// Takes out what all readers have read; the caller drops it.
+    pub(crate) fn trim(&mut self) -> Vec<T> {
+        let end = self.end();
+        let mut slowest = end;
+        self.readers.retain(|reader| match reader.upgrade() {
+            Some(place) => {
+                slowest = slowest.min(place.next.load(Relaxed));
+                true
+            }
+            None => false,
+        });
+        let count = slowest.saturating_sub(self.first) as usize;
+        self.first += count as u64;
+        let gone: Vec<T> = self.entries.drain(..count).collect();
+        // A burst is over: what it needed is given back.
+        if self.entries.capacity() > 64 && self.entries.capacity() / 8 > self.entries.len() {
+            self.entries.shrink_to(2 * self.entries.len());
+        }
+        gone
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+        self.entries.get(at)
+    }
+
+    /// Whether anybody reads it.
+    pub(crate) fn has_readers(&self) -> bool {
+        self.readers.iter().any(|reader| reader.strong_count() > 0)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Entries that went although somebody had not read them.
+    pub(crate) fn overtaken(&self) -> u64 {
+        self.overtaken
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<T>()
+            + self.readers.capacity() * size_of::<Weak<Place>>()
+    }
+
+    fn end(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(journal: &Journal<u32>, place: &Place) -> (Vec<u32>, u64) {
+        let Portion { start, end, missed } = journal.read(place);
+        ((start..end).map(|at| *journal.get(at).unwrap()).collect(), missed)
+    }
+
+    #[test]
+    fn each_reader_is_given_each_entry_once_at_any_rate() {
+        let mut journal = Journal::default();
+        assert_eq!(journal.push(0), Some(0), "nobody reads it");
+        let (fast, slow) = (journal.reader(), journal.reader());
+        let mut slow_read = Vec::new();
+
+        for n in 1..=1000 {
+            journal.push(n);
+            assert_eq!(read(&journal, &fast), (vec![n], 0));
+            if n % 100 == 0 {
+                slow_read.extend(read(&journal, &slow).0);
+            }
+            journal.trim();
+            assert!(journal.len() <= 100);
+        }
+
+        assert_eq!(slow_read, (1..=1000).collect::<Vec<_>>());
+        assert_eq!(read(&journal, &slow), (vec![], 0));
+    }
+
+    #[test]
+    fn who_stays_away_is_overtaken_and_told_so() {
+        let mut journal = Journal::default();
+        journal.set_limit(10);
+        let place = journal.reader();
+
+        for n in 0..25 {
+            journal.push(n);
+        }
+
+        assert_eq!((journal.len(), journal.overtaken()), (10, 15));
+        assert_eq!(journal.unread(&place), 10);
+        assert_eq!(read(&journal, &place), ((15..25).collect(), 15));
+        assert_eq!(read(&journal, &place), (vec![], 0));
+    }
+
+    #[test]
+    fn a_reader_that_is_gone_holds_nothing_back() {
+        let mut journal = Journal::default();
+        let (stays, goes) = (journal.reader(), journal.reader());
+        (0..10).for_each(|n| _ = journal.push(n));
+        read(&journal, &stays);
+        journal.trim();
+        assert_eq!(journal.len(), 10);
+
+        drop(goes);
+        journal.trim();
+
+        assert_eq!(journal.len(), 0);
+        drop(stays);
+        journal.trim();
+        assert!(!journal.has_readers());
+        assert_eq!(journal.push(1), Some(1));
+    }
+}

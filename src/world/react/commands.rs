@@ -1,0 +1,199 @@
+//! Requests that are carried out later, when the world can be changed.
+
+use std::fmt;
+
+use super::queue::Queue;
+use crate::entity::Entity;
+use crate::world::pools::name_of;
+use crate::world::{Bundle, World};
+
+/// Records what to do to the world as soon as it can be changed.
+///
+/// A listener records here what it wants; it is done right after the operation it listens to. What
+/// is meant for an entity that is dead by then is skipped and counted; see
+/// [`World::command_report`].
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// # #[derive(Component)] struct Dying;
+/// let mut world = World::new();
+/// world.on_change::<Health>(|world, entity, commands| {
+///     if world.get::<Health>(entity).is_some_and(|health| health.0 == 0) {
+///         commands.insert(entity, Dying);
+///     }
+/// });
+/// let e = world.spawn(Health(1));
+/// world.patch(e, |health: &mut Health| health.0 = 0).unwrap();
+/// assert!(world.has::<Dying>(e));
+/// ```
+pub struct Commands<'w> {
+    world: &'w World,
+    queue: &'w mut Queue,
+}
+
+impl<'w> Commands<'w> {
+    pub(crate) fn new(world: &'w World, queue: &'w mut Queue) -> Self {
+        Self { world, queue }
+    }
+
+    /// The world as it is now.
+    pub fn world(&self) -> &'w World {
+        self.world
+    }
+
+    /// Number of commands that were recorded.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether none was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Lets an entity come to life; its id is known at once.
+    ///
+    /// # Panics
+    /// If no id is left.
+    #[track_caller]
+    pub fn spawn<B: Bundle + Send>(&mut self, bundle: B) -> Entity {
+        let entity = self.spawn_empty();
+        self.insert(entity, bundle);
+        entity
+    }
+
+    /// Lets an entity without components come to life; its id is known at once.
+    ///
+    /// # Panics
+    /// If no id is left.
+    #[track_caller]
+    pub fn spawn_empty(&mut self) -> Entity {
+        let entity = self.world.reserve_entity().unwrap_or_else(|error| panic!("{error}"));
+        self.queue.push(|world: &mut World| world.settle());
+        entity
+    }
+
+    /// Gives `entity` these components; those it has are replaced.
+    pub fn insert<B: Bundle + Send>(&mut self, entity: Entity, bundle: B) {
+        self.queue.push(move |world: &mut World| {
+            if world.insert(entity, bundle).is_err() {
+                world.skip_command(entity, name_of::<B>(), "insert");
+            }
+        });
+    }
+
+    /// Removes those of these components that `entity` has.
+    pub fn remove<B: Bundle>(&mut self, entity: Entity) {
+        self.queue.push(move |world: &mut World| {
+            if world.remove::<B>(entity).is_err() {
+                world.skip_command(entity, name_of::<B>(), "remove");
+            }
+        });
+    }
+
+    /// Lets `entity` die.
+    pub fn despawn(&mut self, entity: Entity) {
+        self.queue.push(move |world: &mut World| {
+            if world.despawn(entity).is_err() {
+                world.skip_command(entity, "", "despawn");
+            }
+        });
+    }
+
+    /// Puts a resource into the world; one of the same type is replaced.
+    pub fn insert_resource<R: Send + Sync + 'static>(&mut self, resource: R) {
+        self.queue.push(move |world: &mut World| _ = world.insert_resource(resource));
+    }
+
+    /// Takes a resource out of the world.
+    pub fn remove_resource<R: Send + Sync + 'static>(&mut self) {
+        self.queue.push(|world: &mut World| _ = world.remove_resource::<R>());
+    }
+
+    /// Sends a message; see [`World::send`].
+    pub fn send<M: Send + Sync + 'static>(&mut self, message: M) {
+        self.queue.push(move |world: &mut World| world.send(message));
+    }
+
+    /// Has an event heard; see [`World::trigger`].
+    pub fn trigger<E: Send + 'static>(&mut self, event: E) {
+        self.queue.push(move |world: &mut World| world.trigger(event));
+    }
+
+    /// Does whatever it is told.
+    pub fn add(&mut self, command: impl FnOnce(&mut World) + Send + 'static) {
+        self.queue.push(command);
+    }
+}
+
+impl fmt::Debug for Commands<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Commands").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// What became of commands; see [`World::command_report`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandReport {
+    /// Commands that were carried out, skipped ones included.
+    pub applied: u64,
+    /// Commands whose entity was dead.
+    pub skipped: u64,
+    /// The first of these.
+    pub first_skipped: Vec<SkippedCommand>,
+}
+
+/// A command whose entity was dead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SkippedCommand {
+    /// The entity.
+    pub entity: Entity,
+    /// What was to be done: `insert`, `remove` or `despawn`.
+    pub what: &'static str,
+    /// Name of the bundle, if there is one.
+    pub bundle: &'static str,
+}
+
+impl fmt::Display for SkippedCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entity, what, bundle } = self;
+        match bundle.is_empty() {
+            true => write!(f, "{what} of {entity}, which is dead"),
+            false => write!(f, "{what} of `{bundle}` for {entity}, which is dead"),
+        }
+    }
+}
+
+/// Skipped commands that a report names.
+const NAMED: usize = 16;
+
+impl World {
+    /// What became of commands since the last time this was asked.
+    pub fn command_report(&mut self) -> CommandReport {
+        std::mem::take(&mut self.react.report)
+    }
+
+    /// Makes a command for a dead entity a panic. For tests.
+    pub fn set_strict_commands(&mut self, strict: bool) {
+        self.react.is_strict = strict;
+    }
+
+    /// Bytes of the queue for commands of listeners.
+    pub(in crate::world) fn queue_bytes(&self) -> usize {
+        self.react.queue.heap_bytes()
+    }
+
+    #[cold]
+    fn skip_command(&mut self, entity: Entity, bundle: &'static str, what: &'static str) {
+        let skipped = SkippedCommand { entity, what, bundle };
+        let report = &mut self.react.report;
+        report.skipped += 1;
+        if report.first_skipped.len() < NAMED {
+            report.first_skipped.push(skipped);
+        }
+        assert!(!self.react.is_strict, "a command was skipped: {skipped}");
+    }
+}

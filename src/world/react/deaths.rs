@@ -1,0 +1,110 @@
+//! Entities that die while somebody wants to know.
+
+use std::sync::PoisonError;
+
+use super::{Event, What};
+use crate::entity::{Entity, NoSuchEntity};
+use crate::sparse::SparseSet;
+use crate::world::World;
+use crate::world::pools::Pools;
+
+impl World {
+    /// Lets an entity die that somebody wants to hear of.
+    #[cold]
+    pub(in crate::world) fn despawn_with_care(
+        &mut self,
+        entity: Entity,
+    ) -> Result<(), NoSuchEntity> {
+        match self.despawn_all_with_care(vec![entity]) {
+            0 => Err(NoSuchEntity { entity }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets entities die that somebody wants to hear of: all are announced, then all go.
+    #[cold]
+    pub(in crate::world) fn despawn_all_with_care(&mut self, entities: Vec<Entity>) -> usize {
+        let mut dying = SparseSet::new();
+        for entity in entities {
+            // Brings a reserved one to life, which must be before it can die.
+            if self.gate(entity).is_ok() {
+                dying.insert(entity);
+            }
+        }
+        for entity in dying.iter() {
+            self.announce_all(entity);
+        }
+        self.note_lost(dying.as_slice());
+        let count = self.batched(|world| {
+            world.note_despawned(dying.as_slice());
+            world.detach_all(dying.iter())
+        });
+        debug_assert_eq!(count, dying.len());
+        count
+    }
+
+    /// Tells the listeners that all entities are about to lose all components, and notes it; returns
+    /// the entities if somebody wants to hear of their death.
+    pub(in crate::world) fn announce_clear(&mut self) -> Vec<Entity> {
+        if !self.pools.death_needs_care {
+            return Vec::new();
+        }
+        self.entities.settle();
+        let living: Vec<Entity> = self.entities().collect();
+        if self.pools.hears_removal {
+            for &entity in &living {
+                self.announce_all(entity);
+            }
+        }
+        self.note_lost(&living);
+        living
+    }
+
+    /// Notes that entities lose the components that somebody wants to hear of.
+    fn note_lost(&mut self, entities: &[Entity]) {
+        for &entity in entities {
+            let ids: Vec<_> = self.component_ids(entity).collect();
+            for id in ids {
+                if self.pools.at(id.index()).tag().is_noted {
+                    let component = id.index() as u32;
+                    self.pools.notes.push(Event { what: What::Removed, component, entity });
+                }
+            }
+        }
+    }
+
+    /// Notes that entities have died.
+    pub(in crate::world) fn note_despawned(&mut self, entities: &[Entity]) {
+        if self.pools.notes.signals.hears(What::Despawned, 0) {
+            for &entity in entities {
+                self.pools.notes.push(Event { what: What::Despawned, component: 0, entity });
+            }
+        }
+    }
+
+    /// Remembers an entity that was reserved.
+    #[cold]
+    pub(in crate::world) fn note_reserved(&self, entity: Entity) {
+        self.react.reserved.lock().unwrap_or_else(PoisonError::into_inner).push(entity);
+    }
+
+    /// Notes that reserved entities have come to life.
+    pub(in crate::world) fn note_settled(&mut self) {
+        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for entity in std::mem::take(reserved) {
+            if self.entities.is_alive(entity) {
+                self.pools.note_spawn(entity);
+            }
+        }
+    }
+}
+
+impl Pools {
+    /// Notes that an entity has come to life, if somebody wants to hear of it.
+    #[inline(always)]
+    pub(in crate::world) fn note_spawn(&mut self, entity: Entity) {
+        if self.hears_spawn {
+            self.notes.push(Event { what: What::Spawned, component: 0, entity });
+        }
+    }
+}

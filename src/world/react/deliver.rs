@@ -1,0 +1,258 @@
+//! Delivers what an operation has noted.
+
+use std::mem;
+
+use super::{Event, What};
+use crate::component::Component;
+use crate::entity::Entity;
+use crate::world::{Bundle, ComponentVisitor, World};
+
+/// Operations that may follow from each other, commands of listeners being operations again.
+const DEEPEST: usize = 64;
+
+impl World {
+    /// Delivers what the operation that ends here has noted.
+    #[inline(always)]
+    pub(in crate::world) fn deliver(&mut self) {
+        if self.pools.notes.is_pending {
+            self.deliver_pending();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn deliver_pending(&mut self) {
+        if self.pools.notes.holds > 0 {
+            return;
+        }
+        self.pools.notes.is_pending = false;
+        let mut events = mem::take(&mut self.pools.notes.events);
+        self.add_required(&mut events);
+        for &event in &events {
+            self.tell_sets(event);
+        }
+        let first = events.first().copied();
+        let depth = self.react.chain.len();
+        // Kept even if a listener unwinds, so that nothing is called twice.
+        let mut level = Level { world: self, depth };
+        if let Some(event) = first {
+            level.enter(event);
+        }
+        for event in events {
+            level.world.tell_listeners(event);
+        }
+        level.world.carry_out();
+    }
+
+    /// Does several operations, and delivers what they note when all are done.
+    pub(in crate::world) fn batched<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        let done = {
+            let held = Held::new(self);
+            work(held.0)
+        };
+        self.deliver();
+        done
+    }
+
+    /// Whether somebody wants to know when one of these components is added, or an entity spawned.
+    pub(in crate::world) fn is_noted<B: Bundle>(&self) -> bool {
+        struct Noted<'w>(&'w World, bool);
+        impl ComponentVisitor for Noted<'_> {
+            fn visit<T: Component>(&mut self) {
+                let pool = self.0.pool_box::<T>();
+                self.1 |= match pool {
+                    Some(pool) => pool.tag.is_noted,
+                    // Its first pool may bring listeners along.
+                    None => T::extras().is_some(),
+                };
+            }
+        }
+        let mut noted = Noted(self, self.pools.hears_spawn);
+        B::visit(&mut noted);
+        noted.1
+    }
+
+    /// Notes that entities have come to life with these components.
+    pub(in crate::world) fn note_spawned<B: Bundle>(&mut self, entities: &[Entity]) {
+        struct Ids<'w>(&'w World, Vec<u32>);
+        impl ComponentVisitor for Ids<'_> {
+            fn visit<T: Component>(&mut self) {
+                let noted = self.0.pool_box::<T>().filter(|pool| pool.tag.is_noted);
+                self.1.extend(noted.map(|pool| pool.tag.id.index() as u32));
+            }
+        }
+        let mut ids = Ids(self, Vec::new());
+        B::visit(&mut ids);
+        let added = ids.1;
+        let hears_spawn = self.pools.hears_spawn;
+        for &entity in entities {
+            let notes = &mut self.pools.notes;
+            if hears_spawn {
+                notes.push(Event { what: What::Spawned, component: 0, entity });
+            }
+            for &component in &added {
+                notes.push(Event { what: What::Added, component, entity });
+            }
+        }
+    }
+
+    /// Adds what added components require, and notes that, too.
+    fn add_required(&mut self, events: &mut Vec<Event>) {
+        let mut at = 0;
+        while let Some(&Event { what, component, entity }) = events.get(at) {
+            at += 1;
+            if what != What::Added {
+                continue;
+            }
+            for require in self.pools.at(component as usize).required() {
+                require(self, entity);
+            }
+            events.append(&mut self.pools.notes.events);
+        }
+        self.pools.notes.is_pending = false;
+    }
+
+    /// Calls the listeners to an event.
+    fn tell_listeners(&mut self, event: Event) {
+        self.call_listeners(
+            |world| world.pools.notes.signals.list(event.what, event.component),
+            |listener, world, commands| listener(world, event.entity, commands),
+        );
+    }
+
+    /// Carries out what listeners have recorded.
+    fn carry_out(&mut self) {
+        if self.react.queue.is_empty() {
+            return;
+        }
+        let mut queue = mem::take(&mut self.react.queue);
+        self.react.report.applied += queue.len() as u64;
+        queue.apply(self);
+        // Its memory serves again, unless somebody has recorded meanwhile.
+        if self.react.queue.is_empty() {
+            self.react.queue = queue;
+        }
+    }
+
+    /// Tells the listeners that those of these components that `entity` has are about to go.
+    #[inline]
+    pub(in crate::world) fn announce<B: Bundle>(&mut self, entity: Entity) {
+        if self.pools.hears_removal {
+            self.announce_each::<B>(entity);
+        }
+    }
+
+    #[cold]
+    fn announce_each<B: Bundle>(&mut self, entity: Entity) {
+        struct Announce<'w>(&'w mut World, Entity);
+        impl ComponentVisitor for Announce<'_> {
+            fn visit<T: Component>(&mut self) {
+                if let Some(id) = self.0.component_id::<T>()
+                    && self.0.has::<T>(self.1)
+                {
+                    self.0.announce_one(id.index() as u32, self.1);
+                }
+            }
+        }
+        B::visit(&mut Announce(self, entity));
+    }
+
+    /// Tells the listeners that an entity is about to lose a component.
+    pub(in crate::world) fn announce_one(&mut self, component: u32, entity: Entity) {
+        self.tell_listeners(Event { what: What::Removing, component, entity });
+    }
+
+    /// Tells the listeners that an entity is about to lose all its components.
+    pub(in crate::world) fn announce_all(&mut self, entity: Entity) {
+        let ids: Vec<_> = self.component_ids(entity).collect();
+        for id in ids {
+            self.announce_one(id.index() as u32, entity);
+        }
+    }
+
+    /// Delivers what was done to pools through `&World`, pool by pool.
+    pub(in crate::world) fn deliver_echoes(&mut self) {
+        for id in 0..self.pools.len() {
+            let mut events = self.pools.at_mut(id).take_echo();
+            self.pools.notes.is_pending |= !events.is_empty();
+            self.pools.notes.events.append(&mut events);
+        }
+        self.deliver();
+    }
+
+    /// Drops what all readers of journals have read.
+    pub(in crate::world) fn trim_journals(&mut self) {
+        for id in 0..self.pools.len() {
+            self.pools.at_mut(id).trim_journal();
+        }
+        for trim in self.react.trims.clone() {
+            trim(self);
+        }
+    }
+
+    /// What led to the operation that is under way, in words.
+    fn chain_in_words(&self) -> String {
+        let words = self.react.chain.iter().map(|event| {
+            let verb = match event.what {
+                What::Spawned => "spawned",
+                What::Added => "added",
+                What::Changed => "changed",
+                What::Removing | What::Removed => "removed",
+                What::Despawned => "despawned",
+            };
+            match event.what {
+                What::Spawned | What::Despawned => format!("{} {verb}", event.entity),
+                _ => {
+                    let name = self.pools.at(event.component as usize).name();
+                    format!("`{name}` {verb} at {}", event.entity)
+                }
+            }
+        });
+        // The ends of the chain tell the story; the middle repeats it.
+        let words: Vec<String> = words.collect();
+        let (head, tail) = (&words[..4.min(words.len())], &words[words.len().saturating_sub(2)..]);
+        format!("{}, …, {}", head.join(", "), tail.join(", "))
+    }
+}
+
+/// Holds deliveries back, also while unwinding.
+struct Held<'w>(&'w mut World);
+
+impl<'w> Held<'w> {
+    fn new(world: &'w mut World) -> Self {
+        world.pools.notes.holds += 1;
+        Self(world)
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.pools.notes.holds -= 1;
+    }
+}
+
+/// One operation inside another: an entry of the chain as long as it lasts.
+struct Level<'w> {
+    world: &'w mut World,
+    depth: usize,
+}
+
+impl Level<'_> {
+    fn enter(&mut self, event: Event) {
+        self.world.react.chain.push(event);
+        if self.depth >= DEEPEST {
+            let chain = self.world.chain_in_words();
+            panic!(
+                "listeners set each other off without end ({} operations inside each other): {chain}; \
+                 let a listener record commands only if they change something",
+                self.depth
+            );
+        }
+    }
+}
+
+impl Drop for Level<'_> {
+    fn drop(&mut self) {
+        self.world.react.chain.truncate(self.depth);
+    }
+}

@@ -1,0 +1,106 @@
+//! What happens because something happened: signals, journals, messages, reactive sets.
+//!
+//! The gate notes an *event* when a component that somebody listens to comes, changes or goes. The
+//! operation that it belongs to delivers the events when all its books are right (`deliver`): first
+//! required components are added, then sets and listeners are told, then the commands that
+//! listeners have recorded are carried out. An operation on a component that nobody listens to
+//! notes nothing, and finds at its end that nothing is to be delivered: one branch each.
+
+mod commands;
+mod deaths;
+mod deliver;
+mod extras;
+mod lent;
+mod messages;
+mod queue;
+mod reactive;
+mod removed;
+mod signals;
+mod trigger;
+mod watch;
+
+pub use commands::{CommandReport, Commands, SkippedCommand};
+pub use extras::{Extras, Hook};
+pub use messages::{MessageBatch, MessageCursor, MessageWriter, Messages};
+pub use reactive::ReactiveBuilder;
+pub(super) use removed::RemovalJournal;
+pub use removed::{Removal, Removals, RemovedCursor};
+pub use signals::{Connection, Listener, ScopedConnection};
+pub use watch::Crossings;
+
+use std::any::TypeId;
+use std::sync::Mutex;
+
+use rustc_hash::FxHashMap;
+
+use crate::entity::Entity;
+use queue::Queue;
+use reactive::Reactive;
+use signals::{AnyList, Signals};
+use watch::Watches;
+
+/// What a world needs to react.
+#[derive(Default)]
+pub(super) struct React {
+    /// Commands that listeners have recorded.
+    queue: Queue,
+    report: CommandReport,
+    is_strict: bool,
+    /// What is being delivered, from the outermost operation in.
+    chain: Vec<Event>,
+    /// Listeners of events of the user's own, by their type.
+    events: FxHashMap<TypeId, Box<dyn AnyList>>,
+    /// Entities that were reserved while somebody listened to spawns.
+    reserved: Mutex<Vec<Entity>>,
+    watches: Watches,
+    /// What to do at each refresh for the types of messages there are.
+    trims: Vec<fn(&mut super::World)>,
+}
+
+/// What the gate notes and whom it is for; lies beside the pools, which note it.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub(super) events: Vec<Event>,
+    /// Whether there is something to deliver: events, or commands.
+    pub(super) is_pending: bool,
+    /// Operations under way that want it delivered when they are done.
+    pub(super) holds: u32,
+    pub(super) signals: Signals,
+    pub(super) reactive: Vec<Reactive>,
+}
+
+impl Notes {
+    #[inline]
+    pub(super) fn push(&mut self, event: Event) {
+        self.events.push(event);
+        self.is_pending = true;
+    }
+}
+
+/// Something that happened to an entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub(crate) what: What,
+    /// The component; nothing for `Spawned` and `Despawned`.
+    pub(crate) component: u32,
+    pub(crate) entity: Entity,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum What {
+    Spawned,
+    Added,
+    Changed,
+    /// Is about to go; its value is still there.
+    Removing,
+    /// Is gone.
+    Removed,
+    Despawned,
+}
+
+impl std::fmt::Debug for React {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("React").field("queue", &self.queue).finish_non_exhaustive()
+    }
+}
