@@ -37,6 +37,7 @@
 // So that the derives, which say `::esker`, work in this crate's own tests.
 extern crate self as esker;
 
+mod access;
 mod cell;
 pub mod component;
 pub mod entity;
@@ -45,19 +46,26 @@ mod journal;
 mod page;
 mod plan;
 pub mod query;
+pub mod schedule;
 pub mod sparse;
 pub mod storage;
+pub mod system;
 mod tick;
 mod tuples;
 pub mod world;
 
+pub use access::{AccessSet, Key, Usage};
 pub use cell::{Access, Conflict, Read, Write};
 pub use component::Component;
 pub use entity::{Entity, NoSuchEntity};
 pub use query::{Added, AnyOf, Changed, Has, Or, Query, Reacted, With, Without};
+pub use schedule::{IntoConfigs, Schedule};
 pub use storage::{Mut, Ref};
+pub use system::{Local, MessageReader, Output, Removed, SystemOutput, SystemParam};
 pub use tick::Tick;
-pub use world::{Bundle, Commands, EntityMut, EntityRef, Pool, PoolMut, Res, ResMut, World};
+pub use world::{
+    Bundle, Commands, EntityMut, EntityRef, MessageWriter, Pool, PoolMut, Res, ResMut, World,
+};
 
 #[cfg(feature = "derive")]
 pub use esker_macros::{Bundle, Component};
@@ -65,8 +73,9 @@ pub use esker_macros::{Bundle, Component};
 /// What most programs need: `use esker::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Added, AnyOf, Bundle, Changed, Commands, Component, Entity, EntityRef, Has, Mut, Or, Query,
-        Reacted, Ref, Res, ResMut, Tick, With, Without, World,
+        Added, AnyOf, Bundle, Changed, Commands, Component, Entity, EntityRef, Has, IntoConfigs,
+        Local, MessageReader, MessageWriter, Mut, Or, Output, Pool, PoolMut, Query, Reacted, Ref,
+        Removed, Res, ResMut, Schedule, SystemOutput, Tick, With, Without, World,
     };
 }
 

@@ -11,10 +11,12 @@ const LAYERS: &[&[&str]] = &[
     &["entity"],
     &["sparse"],
     &["storage"],
-    &["cell", "component", "journal"],
+    &["access", "cell", "component", "journal"],
     &["group", "plan"],
     &["world"],
     &["query"],
+    &["system"],
+    &["schedule"],
 ];
 
 /// The files that may say `unsafe`. A new one needs a reason in the body of its commit.

@@ -25,6 +25,7 @@ mod id;
 mod live;
 mod reserve;
 mod slot;
+mod stream;
 
 pub use demand::SpawnAtError;
 pub use entities::{Entities, NoSuchEntity, OutOfEntities};
@@ -32,3 +33,4 @@ pub use id::{Entity, ParseEntityError};
 pub use live::LiveEntities;
 
 pub(crate) use entities::Limits;
+pub(crate) use stream::Stream;

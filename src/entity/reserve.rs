@@ -64,6 +64,14 @@ impl Entities {
         }
     }
 
+    /// The index behind all that were ever used or reserved.
+    pub(super) fn reserved_end(&mut self) -> u32 {
+        match *self.cursor.get_mut() {
+            IDLE => self.fresh(),
+            cursor => unpack(cursor).1,
+        }
+    }
+
     /// The index that comes next, and the cursor behind it.
     fn reserve_from(&self, mut free: u32, fresh: u32) -> Result<(u32, u64), OutOfEntities> {
         while free != END {

@@ -15,6 +15,8 @@ pub(crate) struct Groups {
     order: Vec<GroupNumber>,
     /// For each component the groups that name it.
     by_component: Vec<Named>,
+    /// Counts groups that were made or dissolved.
+    changes: u64,
 }
 
 /// The groups that name a component, from wide to narrow.
@@ -107,8 +109,13 @@ impl Groups {
         removed
     }
 
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Makes the lists of numbers anew.
     fn sort(&mut self) {
+        self.changes += 1;
         let existing = (0..).zip(&self.list).filter_map(|(number, entry)| {
             entry.as_ref().map(|entry| (entry.condition.strictness(), number))
         });

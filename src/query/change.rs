@@ -11,13 +11,14 @@ use super::filter::{QueryFilter, Sealed};
 use super::membership::{Members, MembersFetch};
 use super::opening::Opening;
 use super::survey::{Role, Surveyor};
+use crate::access::{Key, Usage};
 use crate::cell::Read;
 use crate::component::{Component, TrackingOf};
 use crate::entity::Entity;
 use crate::sparse::SparseSet;
 use crate::storage::{Ticks, Tracking};
 use crate::tick::{Span, Tick};
-use crate::world::BorrowConflict;
+use crate::world::{BorrowConflict, ReactiveKey};
 
 /// Lets entities pass whose `T` was added since.
 ///
@@ -108,6 +109,10 @@ macro_rules! tick_filter {
             const IS_OPEN: bool = false;
             const IS_TIMED: bool = true;
 
+            fn uses(see: &mut impl FnMut(Key, Usage)) {
+                see(Key::of::<T>(), Usage::Ticks);
+            }
+
             #[inline]
             #[track_caller]
             fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
@@ -163,6 +168,10 @@ impl<S: 'static> QueryFilter for Reacted<S> {
 
     const IS_OPEN: bool = false;
     const IS_TIMED: bool = true;
+
+    fn uses(see: &mut impl FnMut(Key, Usage)) {
+        see(Key::of::<ReactiveKey<S>>(), Usage::Read);
+    }
 
     #[track_caller]
     fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {

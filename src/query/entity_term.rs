@@ -2,9 +2,10 @@
 
 #![allow(unsafe_code, reason = "reads the entities of a stretch through a pointer")]
 
-use super::opening::{Fetched, Opening};
+use super::opening::Opening;
 use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
+use crate::access::{Key, Usage};
 use crate::entity::Entity;
 use crate::tick::Span;
 use crate::world::{BorrowConflict, EntityRef, World};
@@ -33,7 +34,11 @@ macro_rules! entity_term {
             const IS_CLOSED: bool = $closed;
 
             #[inline]
-            fn fetched(_: &mut impl FnMut(Fetched)) {}
+            fn uses(see: &mut impl FnMut(Key, Usage)) {
+                if !$closed {
+                    see(Key::world(), Usage::Own);
+                }
+            }
 
             #[inline]
             fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {

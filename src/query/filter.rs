@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::membership::{Members, MembersFetch};
 use super::opening::Opening;
 use super::survey::{Part, Role, Surveyor};
+use crate::access::{Key, Usage};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::sparse::SparseSet;
@@ -40,6 +41,10 @@ pub trait QueryFilter: Sealed {
     /// Whether it depends on more than structure, so that no plan can know who passes.
     #[doc(hidden)]
     const IS_TIMED: bool;
+
+    /// Shows the components that are asked about, and how.
+    #[doc(hidden)]
+    fn uses(see: &mut impl FnMut(Key, Usage));
 
     /// Takes the guards.
     #[doc(hidden)]
@@ -100,6 +105,10 @@ macro_rules! membership_filter {
             const IS_OPEN: bool = false;
             const IS_TIMED: bool = false;
 
+            fn uses(see: &mut impl FnMut(Key, Usage)) {
+                see(Key::of::<T>(), Usage::Look);
+            }
+
             #[inline]
             #[track_caller]
             fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
@@ -146,6 +155,10 @@ macro_rules! tuple_filter {
             const IS_OPEN: bool = true $(&& $name::IS_OPEN)*;
             const IS_TIMED: bool = false $(|| $name::IS_TIMED)*;
 
+            fn uses(see: &mut impl FnMut(Key, Usage)) {
+                $($name::uses(see);)*
+            }
+
             #[inline]
             #[track_caller]
             fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
@@ -183,6 +196,10 @@ macro_rules! tuple_filter {
 
             const IS_OPEN: bool = false;
             const IS_TIMED: bool = false $(|| $name::IS_TIMED)*;
+
+            fn uses(see: &mut impl FnMut(Key, Usage)) {
+                $($name::uses(see);)*
+            }
 
             #[inline]
             #[track_caller]

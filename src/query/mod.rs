@@ -191,6 +191,13 @@ impl World {
 }
 
 impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
+    /// As [`World::try_query`], with a view of what is new.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn open_at(world: &'w World, span: Span) -> Result<Self, BorrowConflict> {
+        Self::open(Opening::at(world, span))
+    }
+
     #[inline(always)]
     #[track_caller]
     fn open(opening: Opening<'w>) -> Result<Self, BorrowConflict> {

@@ -7,10 +7,9 @@
 
 #![allow(unsafe_code, reason = "takes guards that are not marked")]
 
-use std::any::TypeId;
-
 use super::term::QueryData;
-use crate::cell::{Access, Cell, Conflict, Edit, Look, Read};
+use crate::access::{Key, Usage};
+use crate::cell::{Cell, Conflict, Edit, Look, Read};
 use crate::tick::Span;
 use crate::world::World;
 
@@ -26,6 +25,11 @@ impl<'w> Opening<'w> {
     #[inline]
     pub(super) fn shared(world: &'w World) -> Self {
         Self { world, is_alone: false, span: world.span() }
+    }
+
+    #[inline]
+    pub(super) fn at(world: &'w World, span: Span) -> Self {
+        Self { world, is_alone: false, span }
     }
 
     /// For a query of one who has the world to himself as long as it lives, if the query is such
@@ -79,25 +83,17 @@ impl<'w> Opening<'w> {
     }
 }
 
-/// A component that a query fetches, and how.
-#[derive(Debug, Clone, Copy)]
-pub struct Fetched {
-    pub(super) component: TypeId,
-    pub(super) access: Access,
-}
-
 /// Whether a query fetches a component twice, and one of these to write.
 // All of it is known when the query is compiled, so nothing of it is left at run time.
 #[inline(always)]
 fn conflicts_with_itself<D: QueryData>() -> bool {
     let (mut conflicts, mut first) = (false, 0);
-    D::fetched(&mut |one: Fetched| {
+    D::uses(&mut |one: Key, usage: Usage| {
         first += 1;
         let mut second = 0;
-        D::fetched(&mut |other: Fetched| {
+        D::uses(&mut |other: Key, its: Usage| {
             second += 1;
-            let writes = one.access == Access::Write || other.access == Access::Write;
-            conflicts |= first < second && writes && one.component == other.component;
+            conflicts |= first < second && usage.excludes(its) && one == other;
         });
     });
     conflicts

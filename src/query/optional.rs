@@ -6,9 +6,10 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::membership::{Members, MembersFetch};
-use super::opening::{Fetched, Opening};
+use super::opening::Opening;
 use super::survey::{Part, Role, Surveyor};
 use super::term::{NONE, QueryData, Row, Sealed};
+use crate::access::{Key, Usage};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::tick::Span;
@@ -33,8 +34,8 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     const IS_CLOSED: bool = D::IS_CLOSED;
 
     #[inline(always)]
-    fn fetched(see: &mut impl FnMut(Fetched)) {
-        D::fetched(see);
+    fn uses(see: &mut impl FnMut(Key, Usage)) {
+        D::uses(see);
     }
 
     #[inline]
@@ -182,8 +183,8 @@ macro_rules! any_of {
             const IS_CLOSED: bool = true $(&& $name::IS_CLOSED)*;
 
             #[inline(always)]
-            fn fetched(see: &mut impl FnMut(Fetched)) {
-                $($name::fetched(see);)*
+            fn uses(see: &mut impl FnMut(Key, Usage)) {
+                $($name::uses(see);)*
             }
 
             #[inline]
@@ -313,7 +314,9 @@ unsafe impl<T: Component> QueryData for Has<T> {
     const IS_CLOSED: bool = true;
 
     #[inline(always)]
-    fn fetched(_: &mut impl FnMut(Fetched)) {}
+    fn uses(see: &mut impl FnMut(Key, Usage)) {
+        see(Key::of::<T>(), Usage::Look);
+    }
 
     #[inline]
     #[track_caller]

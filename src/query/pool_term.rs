@@ -2,14 +2,14 @@
 
 #![allow(unsafe_code, reason = "lends values of several entities at once")]
 
-use std::any::TypeId;
 use std::fmt;
 use std::ptr;
 
-use super::opening::{Fetched, Opening};
+use super::opening::Opening;
 use super::survey::{Column, Role, Surveyor, UNKNOWN, common_prefix};
 use super::term::{QueryData, Row, Sealed};
-use crate::cell::{Access, Edit, Read};
+use crate::access::{Key, Usage};
+use crate::cell::{Edit, Read};
 use crate::component::{Component, MutOf, TrackingOf};
 use crate::entity::Entity;
 use crate::sparse::Finder;
@@ -242,8 +242,8 @@ macro_rules! pool_term {
             const IS_CLOSED: bool = true;
 
             #[inline(always)]
-            fn fetched(see: &mut impl FnMut(Fetched)) {
-                see(Fetched { component: TypeId::of::<T>(), access: $access });
+            fn uses(see: &mut impl FnMut(Key, Usage)) {
+                see(Key::of::<T>(), $access);
             }
 
             #[inline]
@@ -336,15 +336,15 @@ macro_rules! pool_term {
 
 pool_term!(
     &T, [], &'a T, &'a T, Read, read,
-    Access::Read, cursor nth value, &*value, &*value
+    Usage::Read, cursor nth value, &*value, &*value
 );
 pool_term!(
     &mut T, [], MutOf<'a, T>, &'a T, Edit, edit,
-    Access::Write, cursor nth value, cursor.lend(nth, &mut *value), &*value
+    Usage::Write, cursor nth value, cursor.lend(nth, &mut *value), &*value
 );
 pool_term!(
     Ref<'_, T>, [T::Storage: Storage<T, Tracking = WithTicks>], Ref<'a, T>, Ref<'a, T>, Read, read,
-    Access::Read, cursor nth value, cursor.note(nth, &*value), cursor.note(nth, &*value)
+    Usage::Read, cursor nth value, cursor.note(nth, &*value), cursor.note(nth, &*value)
 );
 
 impl<G> fmt::Debug for PoolFetch<G> {

@@ -2,8 +2,9 @@
 
 #![allow(unsafe_code, reason = "declares the unsafe trait")]
 
-use super::opening::{Fetched, Opening};
+use super::opening::Opening;
 use super::survey::Surveyor;
+use crate::access::{Key, Usage};
 use crate::entity::Entity;
 use crate::tick::Span;
 use crate::world::BorrowConflict;
@@ -30,7 +31,7 @@ use crate::world::BorrowConflict;
 ///   held, and `step` those of the entity that follows in every pool;
 /// - `aligned` is told the truth, and `extend` counts entities that really follow each other in
 ///   every pool;
-/// - `fetched` and `IS_CLOSED` tell the truth;
+/// - `uses` and `IS_CLOSED` tell the truth;
 /// - `item` for distinct entities lends distinct memory, or memory that is only read; `read` never
 ///   lends for writing.
 #[diagnostic::on_unimplemented(
@@ -75,13 +76,13 @@ pub unsafe trait QueryData: Sealed {
     #[doc(hidden)]
     const NICHE: bool;
 
-    /// Whether what it gives leads to no component but those of `fetched`.
+    /// Whether what it gives leads to no component but those of `uses`.
     #[doc(hidden)]
     const IS_CLOSED: bool;
 
-    /// Shows the components whose values are fetched.
+    /// Shows the components that are used, and how.
     #[doc(hidden)]
-    fn fetched(see: &mut impl FnMut(Fetched));
+    fn uses(see: &mut impl FnMut(Key, Usage));
 
     /// Takes the guards.
     #[doc(hidden)]

@@ -2,9 +2,10 @@
 
 #![allow(unsafe_code, reason = "passes on what its terms lend")]
 
-use super::opening::{Fetched, Opening};
+use super::opening::Opening;
 use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
+use crate::access::{Key, Usage};
 use crate::entity::Entity;
 use crate::tick::Span;
 use crate::world::BorrowConflict;
@@ -39,8 +40,8 @@ macro_rules! tuple_term {
             const IS_CLOSED: bool = true $(&& $name::IS_CLOSED)*;
 
             #[inline(always)]
-            fn fetched(see: &mut impl FnMut(Fetched)) {
-                $($name::fetched(see);)*
+            fn uses(see: &mut impl FnMut(Key, Usage)) {
+                $($name::uses(see);)*
             }
 
             #[inline]

@@ -86,6 +86,13 @@ impl World {
         self.pools.clock.refresh();
     }
 
+    /// Gives out ticks for several who act at once, in a row; returns the first.
+    pub(crate) fn take_ticks(&mut self, count: u64) -> Tick {
+        let first = self.pools.clock.now.next();
+        self.pools.clock.now = Tick::new(first.get() + count);
+        first
+    }
+
     /// What is new to a query that does not say since when.
     #[inline]
     pub(crate) fn span(&self) -> Span {

@@ -87,6 +87,11 @@ impl World {
         Some(self.pools.groups.get(number)?.group.try_read().ok()?.len())
     }
 
+    /// A number that changes whenever a group is made or dissolved.
+    pub(crate) fn group_changes(&self) -> u64 {
+        self.pools.groups.changes()
+    }
+
     /// Whether there are groups.
     #[inline]
     pub(crate) fn has_groups(&self) -> bool {

@@ -1,7 +1,8 @@
 //! What a pool of a group needs to be edited through `&World`: the rest of the family.
 
 use super::pools::Pools;
-use super::{BorrowConflict, World};
+use super::{BorrowConflict, ComponentId, World};
+use crate::access::{Key, Usage};
 use crate::cell::{Read, Write};
 use crate::entity::Entity;
 use crate::group::{self, Family, Group, GroupList, Subject};
@@ -18,6 +19,25 @@ pub(super) struct Lease<'w> {
 }
 
 impl World {
+    /// What else is used by who edits the pool of a component, because of the groups that name it.
+    pub(crate) fn family(&self, id: ComponentId) -> Vec<(Key, Usage)> {
+        let key = |component: u32| {
+            let pool = self.pools.at(component as usize);
+            Key::new(pool.component_type(), pool.name())
+        };
+        let mut family = Vec::new();
+        for number in self.pools.groups.of(id.index() as u32).into_iter().flatten() {
+            let Some(entry) = self.pools.groups.get(*number) else { continue };
+            let condition = &entry.condition;
+            family.extend(condition.owned.iter().map(|&owned| (key(owned), Usage::Own)));
+            if !condition.is_exact() {
+                let rest = condition.observed.iter().chain(&condition.excluded);
+                family.extend(rest.map(|&asked| (key(asked), Usage::Read)));
+            }
+        }
+        family
+    }
+
     /// Takes the guards for a component that groups name.
     #[track_caller]
     pub(super) fn lease(&self, component: u32) -> Result<Lease<'_>, BorrowConflict> {

@@ -1,10 +1,12 @@
 //! Entities come and go.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::funeral::Funeral;
 use super::gate::Gate;
 use super::pools::Pools;
 use super::{Bundle, World};
-use crate::entity::{Entity, LiveEntities, NoSuchEntity, OutOfEntities, SpawnAtError};
+use crate::entity::{Entity, LiveEntities, NoSuchEntity, OutOfEntities, SpawnAtError, Stream};
 
 impl World {
     /// Brings an entity to life with these components; `()` for none.
@@ -81,11 +83,32 @@ impl World {
     /// # Errors
     /// [`OutOfEntities`] if no id is left.
     pub fn reserve_entity(&self) -> Result<Entity, OutOfEntities> {
-        let entity = self.entities.reserve()?;
+        let entity = match &self.common_stream {
+            None => self.entities.reserve()?,
+            Some(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).next()?,
+        };
         if self.pools.hears_spawn {
             self.note_reserved(entity);
         }
         Ok(entity)
+    }
+
+    /// Opens streams of ids; until they are closed, ids are reserved from one more of them.
+    pub(crate) fn open_id_streams(&mut self, budgets: &[usize]) -> Vec<Stream> {
+        let mut budgets = budgets.to_vec();
+        budgets.push(0);
+        let mut streams = self.entities.open_streams(&budgets);
+        self.common_stream = streams.pop().map(Mutex::new);
+        streams
+    }
+
+    /// Closes streams: the entities they have given out come to life.
+    pub(crate) fn close_id_streams(&mut self, mut streams: Vec<Stream>) {
+        let common = self.common_stream.take();
+        streams.extend(common.map(|own| own.into_inner().unwrap_or_else(PoisonError::into_inner)));
+        if !streams.is_empty() {
+            self.entities.close_streams(streams);
+        }
     }
 
     /// Brings all reserved entities to life.

@@ -42,21 +42,23 @@ pub use pool::{Pool, PoolError, PoolMut};
 pub use pools::ComponentId;
 pub use react::{
     CommandReport, Commands, Connection, Crossings, Extras, Hook, Listener, MessageBatch,
-    MessageCursor, MessageWriter, Messages, ReactiveBuilder, Removal, Removals, RemovedCursor,
-    ScopedConnection, SkippedCommand,
+    MessageCursor, MessageWriter, Messages, ReactiveBuilder, ReactiveKey, Removal, Removals,
+    RemovedCursor, RemovedKey, ScopedConnection, SkippedCommand,
 };
 pub use report::{JournalMemory, MemoryReport, PoolMemory};
 pub use resource::{Res, ResMut, ResourceError};
 pub use spawn_batch::SpawnBatch;
 pub use verify::Violation;
 
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use crate::component::Component;
-use crate::entity::{Entities, Entity};
+use crate::entity::{Entities, Entity, Stream};
 use crate::plan::Plans;
 use pool_box::PoolBox;
 use pools::Pools;
+pub(crate) use react::Queue;
 use react::React;
 use resource::Resources;
 
@@ -93,6 +95,8 @@ pub struct World {
     resources: Resources,
     plans: Plans,
     react: React,
+    /// Where ids are reserved from while systems have streams of their own.
+    common_stream: Option<Mutex<Stream>>,
 }
 
 impl World {

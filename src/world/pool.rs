@@ -16,6 +16,7 @@ use crate::component::Component;
 use crate::entity::{Entities, Entity, NoSuchEntity};
 use crate::journal::Journal;
 use crate::storage::{self, SharedMap};
+use crate::tick::Tick;
 
 /// All values of a component, for reading.
 ///
@@ -103,10 +104,19 @@ impl World {
     /// [`PoolError::Borrowed`] if it is borrowed.
     #[track_caller]
     pub fn try_pool_mut<T: Component>(&self) -> Result<PoolMut<'_, T>, PoolError> {
+        self.try_pool_mut_at(self.tick())
+    }
+
+    /// As `try_pool_mut`, for what is done at a tick.
+    #[track_caller]
+    pub(crate) fn try_pool_mut_at<T: Component>(
+        &self,
+        now: Tick,
+    ) -> Result<PoolMut<'_, T>, PoolError> {
         let unknown = PoolError::Unknown { name: name_of::<T>() };
         let pool = self.pools.get::<T>().ok_or(unknown)?;
         let mut map = pool.cell.try_write().map_err(BorrowConflict::of::<T>)?;
-        map.set_now(self.tick());
+        map.set_now(now);
         let tag = &pool.tag;
         let lease = match tag.is_grouped {
             true => Some(self.lease(tag.id.index() as u32)?),

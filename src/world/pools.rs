@@ -97,6 +97,8 @@ pub(crate) struct Pools {
     pub(crate) hears_removal: bool,
     /// Whether a despawn needs more than the pools and groups.
     pub(crate) death_needs_care: bool,
+    /// Whether anybody cares for any pool.
+    pub(crate) is_cared_for: bool,
     /// Whether anybody listens to a spawn.
     pub(crate) hears_spawn: bool,
 }
@@ -259,6 +261,8 @@ impl Pools {
         let ids = 0..self.len() as u32;
         self.hears_removal = ids.clone().any(|id| signals.hears(What::Removing, id));
         self.hears_spawn = signals.hears(What::Spawned, 0);
+        self.is_cared_for =
+            self.hears_removal || ids.clone().any(|id| self.at(id as usize).tag().needs_care);
         let is_noted = ids.clone().any(|id| self.at(id as usize).tag().is_noted);
         self.death_needs_care = self.hears_removal || is_noted || signals.hears(What::Despawned, 0);
     }

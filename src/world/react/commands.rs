@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::queue::Queue;
-use crate::entity::Entity;
+use crate::entity::{Entity, Stream};
 use crate::world::pools::name_of;
 use crate::world::{Bundle, World};
 
@@ -28,14 +28,25 @@ use crate::world::{Bundle, World};
 /// world.patch(e, |health: &mut Health| health.0 = 0).unwrap();
 /// assert!(world.has::<Dying>(e));
 /// ```
-pub struct Commands<'w> {
+pub struct Commands<'w, 's> {
     world: &'w World,
-    queue: &'w mut Queue,
+    queue: &'s mut Queue,
+    /// Where ids come from, if not from the world.
+    stream: Option<&'s mut Stream>,
 }
 
-impl<'w> Commands<'w> {
-    pub(crate) fn new(world: &'w World, queue: &'w mut Queue) -> Self {
-        Self { world, queue }
+impl<'w, 's> Commands<'w, 's> {
+    pub(crate) fn new(world: &'w World, queue: &'s mut Queue) -> Self {
+        Self { world, queue, stream: None }
+    }
+
+    /// With ids of its own, which nobody else takes.
+    pub(crate) fn with_stream(
+        world: &'w World,
+        queue: &'s mut Queue,
+        stream: &'s mut Stream,
+    ) -> Self {
+        Self { world, queue, stream: Some(stream) }
     }
 
     /// The world as it is now.
@@ -70,8 +81,12 @@ impl<'w> Commands<'w> {
     /// If no id is left.
     #[track_caller]
     pub fn spawn_empty(&mut self) -> Entity {
-        let entity = self.world.reserve_entity().unwrap_or_else(|error| panic!("{error}"));
-        self.queue.push(|world: &mut World| world.settle());
+        let reserved = match &mut self.stream {
+            Some(stream) => stream.next(),
+            None => self.world.reserve_entity(),
+        };
+        let entity = reserved.unwrap_or_else(|error| panic!("{error}"));
+        self.queue.push(move |world: &mut World| world.welcome(entity));
         entity
     }
 
@@ -128,7 +143,7 @@ impl<'w> Commands<'w> {
     }
 }
 
-impl fmt::Debug for Commands<'_> {
+impl fmt::Debug for Commands<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Commands").field("len", &self.len()).finish_non_exhaustive()
     }

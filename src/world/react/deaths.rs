@@ -88,6 +88,15 @@ impl World {
         self.react.reserved.lock().unwrap_or_else(PoisonError::into_inner).push(entity);
     }
 
+    /// Tells that an entity, whose id was known before, is there.
+    pub(super) fn welcome(&mut self, entity: Entity) {
+        self.entities.settle();
+        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
+        reserved.retain(|&other| other != entity);
+        self.pools.note_spawn(entity);
+        self.deliver();
+    }
+
     /// Notes that reserved entities have come to life.
     pub(in crate::world) fn note_settled(&mut self) {
         let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{Event, What};
+use super::{Event, Queue, What};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::world::{Bundle, ComponentVisitor, World};
@@ -134,6 +134,12 @@ impl World {
         }
     }
 
+    /// Carries out commands that were recorded in a queue of somebody else's.
+    pub(crate) fn apply_queue(&mut self, queue: &mut Queue) {
+        self.react.report.applied += queue.len() as u64;
+        queue.apply(self);
+    }
+
     /// Tells the listeners that those of these components that `entity` has are about to go.
     #[inline]
     pub(in crate::world) fn announce<B: Bundle>(&mut self, entity: Entity) {
@@ -172,6 +178,9 @@ impl World {
 
     /// Delivers what was done to pools through `&World`, pool by pool.
     pub(in crate::world) fn deliver_echoes(&mut self) {
+        if !self.pools.is_cared_for {
+            return;
+        }
         for id in 0..self.pools.len() {
             let mut events = self.pools.at_mut(id).take_echo();
             self.pools.notes.is_pending |= !events.is_empty();
@@ -182,11 +191,13 @@ impl World {
 
     /// Drops what all readers of journals have read.
     pub(in crate::world) fn trim_journals(&mut self) {
-        for id in 0..self.pools.len() {
-            self.pools.at_mut(id).trim_journal();
+        if self.pools.is_cared_for {
+            for id in 0..self.pools.len() {
+                self.pools.at_mut(id).trim_journal();
+            }
         }
-        for trim in self.react.trims.clone() {
-            trim(self);
+        for nth in 0..self.react.trims.len() {
+            self.react.trims[nth](self);
         }
     }
 

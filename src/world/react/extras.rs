@@ -7,7 +7,7 @@ use crate::world::World;
 use crate::world::gate::Gate;
 
 /// A listener that a component type brings along.
-pub type Hook = fn(&World, Entity, &mut Commands<'_>);
+pub type Hook = fn(&World, Entity, &mut Commands<'_, '_>);
 
 /// What `#[component(on_add = …, require(…))]` says; made by `derive(Component)`.
 ///

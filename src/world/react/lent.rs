@@ -14,7 +14,7 @@ impl World {
     pub(super) fn call_listeners<L>(
         &mut self,
         place: impl Fn(&mut World) -> Option<&mut List<L>>,
-        mut call: impl FnMut(&mut L, &World, &mut Commands<'_>),
+        mut call: impl FnMut(&mut L, &World, &mut Commands<'_, '_>),
     ) {
         let Some(list) = place(self).filter(|list| !list.0.is_empty()) else { return };
         let list = mem::take(list);

@@ -99,6 +99,11 @@ impl World {
         Messages::of(self).send(message);
     }
 
+    /// Lets there be messages of this type, so that a [`MessageWriter`] can be had.
+    pub fn register_messages<M: Send + Sync + 'static>(&mut self) {
+        Messages::<M>::of(self);
+    }
+
     /// A reader of messages: it is given each message that is sent from now on, exactly once and in
     /// order.
     pub fn message_cursor<M: Send + Sync + 'static>(&mut self) -> MessageCursor<M> {

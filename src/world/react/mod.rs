@@ -22,9 +22,9 @@ mod watch;
 pub use commands::{CommandReport, Commands, SkippedCommand};
 pub use extras::{Extras, Hook};
 pub use messages::{MessageBatch, MessageCursor, MessageWriter, Messages};
-pub use reactive::ReactiveBuilder;
+pub use reactive::{ReactiveBuilder, ReactiveKey};
 pub(super) use removed::RemovalJournal;
-pub use removed::{Removal, Removals, RemovedCursor};
+pub use removed::{Removal, Removals, RemovedCursor, RemovedKey};
 pub use signals::{Connection, Listener, ScopedConnection};
 pub use watch::Crossings;
 
@@ -34,7 +34,7 @@ use std::sync::Mutex;
 use rustc_hash::FxHashMap;
 
 use crate::entity::Entity;
-use queue::Queue;
+pub(crate) use queue::Queue;
 use reactive::Reactive;
 use signals::{AnyList, Signals};
 use watch::Watches;

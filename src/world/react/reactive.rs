@@ -40,6 +40,10 @@ impl Reactive {
     }
 }
 
+/// What stands for a reactive set where it is said what somebody uses.
+#[derive(Debug)]
+pub struct ReactiveKey<S>(std::marker::PhantomData<S>);
+
 /// Says what a reactive set collects; see [`World::reactive`].
 #[derive(Debug)]
 #[must_use = "a reactive set is made by `build`"]

@@ -13,6 +13,10 @@ use crate::world::{BorrowConflict, World};
 /// The removals of one component.
 pub(in crate::world) type RemovalJournal<T> = Cell<Journal<Removal<T>>>;
 
+/// What stands for the removals of a component where it is said what somebody uses.
+#[derive(Debug)]
+pub struct RemovedKey<T>(PhantomData<T>);
+
 /// A component that an entity has lost.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

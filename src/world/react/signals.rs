@@ -11,9 +11,9 @@ use crate::world::World;
 
 /// Called when something happened to an entity: with the world, the entity, and commands to be
 /// carried out right after the operation.
-pub trait Listener: FnMut(&World, Entity, &mut Commands<'_>) + Send + Sync + 'static {}
+pub trait Listener: FnMut(&World, Entity, &mut Commands<'_, '_>) + Send + Sync + 'static {}
 
-impl<F: FnMut(&World, Entity, &mut Commands<'_>) + Send + Sync + 'static> Listener for F {}
+impl<F: FnMut(&World, Entity, &mut Commands<'_, '_>) + Send + Sync + 'static> Listener for F {}
 
 pub(in crate::world) type BoxedListener = Box<dyn Listener>;
 

@@ -6,7 +6,7 @@ use super::signals::List;
 use super::{Commands, Connection, React};
 use crate::world::World;
 
-type Heard<E> = Box<dyn FnMut(&World, &E, &mut Commands<'_>) + Send + Sync>;
+type Heard<E> = Box<dyn FnMut(&World, &E, &mut Commands<'_, '_>) + Send + Sync>;
 
 impl React {
     fn channel<E: 'static>(&mut self) -> &mut List<Heard<E>> {
@@ -34,7 +34,7 @@ impl World {
     /// ```
     pub fn on<E: 'static>(
         &mut self,
-        listener: impl FnMut(&World, &E, &mut Commands<'_>) + Send + Sync + 'static,
+        listener: impl FnMut(&World, &E, &mut Commands<'_, '_>) + Send + Sync + 'static,
     ) -> Connection {
         let connection = self.pools.notes.signals.new_connection();
         self.react.channel::<E>().add(connection, Box::new(listener));

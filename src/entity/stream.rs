@@ -1,0 +1,216 @@
+//! Ids for many recorders at once, the same ones whatever the threads do.
+//!
+//! Reserving from several threads gives each of them whatever is next, so who gets which id depends
+//! on the machine. A *stream* has ids of its own: some that were reserved for it in advance, and, when
+//! these are used up, unused indices that no other stream can reach. Which ones is a matter of
+//! arithmetic: block `k` of each stream has `FIRST << k` indices, and the blocks with the same number
+//! lie side by side, stream by stream.
+//!
+//! Streams are opened and closed with the book in hand. In between nobody else may spawn, despawn or
+//! reserve.
+
+use super::slot::Slot;
+use super::{Entities, Entity, OutOfEntities};
+
+/// Indices in the first block of a stream.
+const FIRST: u64 = 16;
+
+/// A source of ids that is independent of all others.
+#[derive(Debug, Default)]
+pub struct Stream {
+    /// Ids reserved in advance, last one first.
+    ready: Vec<Entity>,
+    /// Ids that were given out beyond these.
+    beyond: Vec<Entity>,
+    /// How many were given out in all, for the next time.
+    given: usize,
+    lane: Lane,
+}
+
+/// The unused indices that belong to a stream.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lane {
+    /// The first index that was unused when the streams were opened.
+    base: u32,
+    /// The end of the indices that may be used.
+    end: u32,
+    number: u32,
+    count: u32,
+}
+
+impl Lane {
+    /// The `nth` index of the stream.
+    fn index(self, nth: u64) -> Option<u32> {
+        let block = (nth / FIRST + 1).ilog2();
+        let first_of_block = FIRST * ((1 << block) - 1);
+        let width = FIRST << block;
+        let lanes_before = u64::from(self.count) * first_of_block + u64::from(self.number) * width;
+        let index = u64::from(self.base) + lanes_before + (nth - first_of_block);
+        u32::try_from(index).ok().filter(|&index| index < self.end)
+    }
+}
+
+impl Stream {
+    /// The next id. It is not alive until the streams are closed.
+    pub(crate) fn next(&mut self) -> Result<Entity, OutOfEntities> {
+        let entity = match self.ready.pop() {
+            Some(entity) => entity,
+            None => {
+                let index = self.lane.index(self.beyond.len() as u64);
+                let out = OutOfEntities { limit: self.lane.end };
+                let entity = index.and_then(|index| Entity::new(index, 0)).ok_or(out)?;
+                self.beyond.push(entity);
+                entity
+            }
+        };
+        self.given += 1;
+        Ok(entity)
+    }
+
+    /// What is left when it is closed: nothing, but it knows how many ids it gave out.
+    pub(crate) fn after(&self) -> Self {
+        Self { given: self.given, ..Self::default() }
+    }
+
+    /// How many ids it has given out.
+    pub(crate) fn given(&self) -> usize {
+        self.given
+    }
+}
+
+impl Entities {
+    /// Opens a stream for each budget, with that many ids reserved in advance, as far as there are
+    /// any.
+    pub(crate) fn open_streams(&mut self, budgets: &[usize]) -> Vec<Stream> {
+        self.settle();
+        let mut streams: Vec<Stream> = budgets
+            .iter()
+            .map(|&budget| {
+                let mut ready: Vec<Entity> =
+                    std::iter::from_fn(|| self.reserve().ok()).take(budget).collect();
+                ready.reverse();
+                Stream { ready, ..Stream::default() }
+            })
+            .collect();
+        let base = self.reserved_end();
+        let end = self.limits.range.start + self.plain as u32;
+        let count = streams.len() as u32;
+        for (number, stream) in (0..).zip(&mut streams) {
+            stream.lane = Lane { base, end, number, count };
+        }
+        streams
+    }
+
+    /// Closes streams: ids that were given out come to life, the others go back.
+    pub(crate) fn close_streams(&mut self, streams: impl IntoIterator<Item = Stream>) {
+        self.settle();
+        let mut beyond = Vec::new();
+        let mut unused = Vec::new();
+        for stream in streams {
+            // In the order in which they would have been given out.
+            unused.extend(stream.ready.into_iter().rev());
+            beyond.extend(stream.beyond);
+        }
+        self.bring_beyond(beyond);
+        for entity in unused.into_iter().rev() {
+            self.take_back(entity);
+        }
+    }
+
+    /// Brings entities with unused indices to life; the indices between them are free from now on.
+    fn bring_beyond(&mut self, mut entities: Vec<Entity>) {
+        entities.sort_unstable();
+        let mut holes = Vec::new();
+        for entity in entities {
+            debug_assert!(self.near_place(entity.index()) >= self.near.len(), "E1");
+            while self.fresh() < entity.index() {
+                holes.push(self.fresh());
+                self.near.push(Slot::default());
+            }
+            self.near.push(Slot::new_live(entity.index(), 0));
+            self.count_alive();
+        }
+        // Lowest first in the list. Version 0 of a hole counts as used: its slot was never live, but
+        // a dead slot of version 0 looks like one that is not there.
+        for index in holes.into_iter().rev() {
+            self.free_slot(index, 1);
+        }
+    }
+
+    /// Takes back an id that was settled but that nobody was given.
+    fn take_back(&mut self, entity: Entity) {
+        let version = entity.version().max(1);
+        self.free_slot(entity.index(), version);
+        self.count_dead();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn lanes_never_meet() {
+        for count in [1, 2, 7] {
+            let mut seen = HashSet::new();
+            for number in 0..count {
+                let lane = Lane { base: 5, end: u32::MAX, number, count };
+                for nth in 0..1000 {
+                    assert!(seen.insert(lane.index(nth).unwrap()));
+                }
+            }
+            assert!(seen.iter().all(|&index| index >= 5));
+        }
+        let alone = Lane { base: 5, end: u32::MAX, number: 0, count: 1 };
+        assert_eq!(
+            (0..100).map(|n| alone.index(n).unwrap()).collect::<Vec<_>>(),
+            Vec::from_iter(5..105)
+        );
+    }
+
+    #[test]
+    fn what_streams_gave_out_lives_and_the_rest_is_free() {
+        let mut ids = Entities::new();
+        let old: Vec<Entity> = (0..40).map(|_| ids.spawn()).collect();
+        for &entity in &old[10..] {
+            ids.despawn(entity).unwrap();
+        }
+        let mut alive: HashSet<Entity> = old[..10].iter().copied().collect();
+
+        for round in 0..20 {
+            let mut streams = ids.open_streams(&[3, 0, 8]);
+            for (at, stream) in streams.iter_mut().enumerate() {
+                for _ in 0..(round * 7 + at * 13) % 40 {
+                    let entity = stream.next().unwrap();
+                    assert!(!ids.is_alive(entity));
+                    assert!(alive.insert(entity), "{entity} was given out twice");
+                }
+            }
+            ids.close_streams(streams);
+            ids.check().unwrap();
+            assert_eq!(ids.iter().collect::<HashSet<_>>(), alive);
+            let dying: Vec<Entity> = alive.iter().copied().filter(|e| e.index() % 3 == 0).collect();
+            for entity in dying {
+                ids.despawn(entity).unwrap();
+                alive.remove(&entity);
+            }
+        }
+    }
+
+    #[test]
+    fn a_book_with_a_limit_runs_out() {
+        let limits = super::super::entities::Limits { range: 0..10, fixed: true, last_version: 9 };
+        let mut ids = Entities::with_limits(limits);
+        ids.spawn();
+
+        let mut streams = ids.open_streams(&[4]);
+        let given: Vec<Entity> = std::iter::from_fn(|| streams[0].next().ok()).collect();
+        ids.close_streams(streams);
+
+        assert_eq!(given.len(), 9);
+        assert_eq!(ids.len(), 10);
+        ids.check().unwrap();
+    }
+}

@@ -1,0 +1,82 @@
+//! Schedules that cannot be.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::access::Usage;
+
+/// A schedule that contradicts itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScheduleError {
+    /// A system uses something in two ways that exclude each other.
+    Clash {
+        /// Name of the system.
+        system: String,
+        /// Name of what it uses.
+        name: &'static str,
+        /// The two ways.
+        usages: [Usage; 2],
+    },
+    /// A system is to run before or after something that is not there.
+    Unknown {
+        /// Name of the system.
+        system: String,
+        /// The system or set that it names.
+        label: String,
+    },
+    /// Systems are to run before each other.
+    Cycle {
+        /// Their names: each before the next, and the last before the first.
+        systems: Vec<String>,
+    },
+    /// Two systems return the same output.
+    TwoProducers {
+        /// Name of the output type.
+        output: &'static str,
+        /// Names of the systems.
+        systems: [String; 2],
+    },
+    /// A system reads an output that none returns.
+    NoProducer {
+        /// Name of the output type.
+        output: &'static str,
+        /// Name of the system.
+        system: String,
+    },
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clash { system, name, usages: [one, other] } => write!(
+                f,
+                "system `{system}` wants to {one} and to {other} at once: `{name}`; \
+                 ask for it once, or split the system"
+            ),
+            Self::Unknown { system, label } => write!(
+                f,
+                "system `{system}` is to run before or after `{label}`, and there is no such system \
+                 or set in the schedule"
+            ),
+            Self::Cycle { systems } => {
+                f.write_str("systems are to run before each other: ")?;
+                for system in systems {
+                    write!(f, "`{system}` before ")?;
+                }
+                write!(f, "`{}`", systems.first().map_or("", String::as_str))
+            }
+            Self::TwoProducers { output, systems: [one, other] } => write!(
+                f,
+                "systems `{one}` and `{other}` both return `{output}`; who reads it would not know \
+                 which one is meant: wrap one of them in a type of its own"
+            ),
+            Self::NoProducer { output, system } => write!(
+                f,
+                "system `{system}` reads the output `{output}`, and no system of the schedule returns it"
+            ),
+        }
+    }
+}
+
+impl Error for ScheduleError {}

@@ -1,0 +1,421 @@
+//! Runs the systems of a schedule.
+//!
+//! A piece of the serial order whose systems share the world runs on the threads of rayon, where that
+//! is worth it: each system counts those it waits for, and who makes a count zero starts the next one.
+//! Systems that are too small for a task of their own are run by whoever has come to them. How long a
+//! system takes is measured; it decides where a system runs, never what comes out (T2).
+
+use std::any::Any;
+use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
+
+use super::graph::{Graph, Segment};
+use super::{Node, Schedule, StepReport, SystemReport, Threads};
+use crate::system::System;
+use crate::tick::Tick;
+use crate::world::World;
+
+/// How a run of a system came out.
+#[derive(Default)]
+enum Outcome {
+    /// It did not run: it is disabled, not chosen, or its conditions did not hold.
+    #[default]
+    Idle,
+    /// It did; nanoseconds, if somebody has looked at the clock.
+    Done(u64),
+    Failed(Box<dyn Error + Send + Sync>),
+    Panicked(Box<dyn Any + Send>),
+}
+
+/// Memory that serves step after step.
+#[derive(Default)]
+pub(super) struct Scratch {
+    outcomes: Vec<Outcome>,
+    /// Systems of the piece under way, in the serial order.
+    running: Vec<usize>,
+    /// The place of each system there.
+    places: Vec<usize>,
+}
+
+/// The place of a system that does not run.
+const NOWHERE: usize = usize::MAX;
+
+/// One step in this many is timed.
+const SAMPLE: u64 = 32;
+
+impl Schedule {
+    /// Runs the systems that are chosen, or all, and refreshes the world.
+    #[track_caller]
+    pub(super) fn run(&mut self, world: &mut World, chosen: Option<&[bool]>) -> StepReport {
+        let started = Instant::now();
+        let alive = world.len() as i64;
+        let graph = self.graph.take().expect("built by the caller");
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.outcomes.resize_with(self.nodes.len(), Outcome::default);
+        for &at in &graph.producers {
+            self.nodes[at].system.forget_output(world);
+        }
+        let is_on = |nodes: &[Node], at: usize| {
+            nodes[at].is_enabled && chosen.is_none_or(|chosen| chosen[at])
+        };
+        for segment in &graph.segments {
+            match *segment {
+                Segment::Shared(start, end) => {
+                    scratch.running.clear();
+                    let order = graph.order[start..end].iter().copied();
+                    scratch.running.extend(order.filter(|&at| is_on(&self.nodes, at)));
+                    self.run_shared(world, &graph, &mut scratch);
+                }
+                Segment::Alone(place) => {
+                    let at = graph.order[place];
+                    if is_on(&self.nodes, at) {
+                        scratch.outcomes[at] = run_alone(&mut self.nodes[at], world);
+                    }
+                }
+                Segment::Refresh => self.refresh(world, &graph.order, &mut scratch.outcomes),
+            }
+        }
+        let mut report = StepReport { commands: world.command_report(), ..StepReport::default() };
+        report.growth = world.len() as i64 - alive;
+        let mut failure = None;
+        for &at in &graph.order {
+            let outcome = std::mem::take(&mut scratch.outcomes[at]);
+            report.systems_run += usize::from(matches!(outcome, Outcome::Done(_)));
+            if self.is_timed {
+                let time = match outcome {
+                    Outcome::Done(time) => Some(Duration::from_nanos(time)),
+                    _ => None,
+                };
+                let name = self.nodes[at].system.name().to_owned();
+                report.systems.push(SystemReport { name, time });
+            }
+            if matches!(outcome, Outcome::Failed(_) | Outcome::Panicked(_)) && failure.is_none() {
+                failure = Some((at, outcome));
+            }
+        }
+        self.graph = Some(graph);
+        self.scratch = scratch;
+        self.steps += 1;
+        if let Some((at, failed)) = failure {
+            fail(self.nodes[at].system.name(), failed);
+        }
+        report.time = started.elapsed();
+        report
+    }
+
+    /// Whether this step is timed.
+    fn looks_at_the_clock(&self) -> bool {
+        self.is_timed || self.steps.is_multiple_of(SAMPLE)
+    }
+
+    /// Carries out the commands of all systems, in the serial order, and refreshes the world.
+    fn refresh(&mut self, world: &mut World, order: &[usize], outcomes: &mut [Outcome]) {
+        for &at in order {
+            let system = &mut self.nodes[at].system;
+            match &outcomes[at] {
+                Outcome::Panicked(_) => system.discard(),
+                Outcome::Done(_) | Outcome::Failed(_) => {
+                    let applied = catch_unwind(AssertUnwindSafe(|| system.apply(world)));
+                    if let Err(payload) = applied {
+                        system.discard();
+                        outcomes[at] = Outcome::Panicked(payload);
+                    }
+                }
+                Outcome::Idle => {}
+            }
+        }
+        world.refresh();
+    }
+
+    /// Runs systems that share the world.
+    fn run_shared(&mut self, world: &mut World, graph: &Graph, scratch: &mut Scratch) {
+        if scratch.running.is_empty() {
+            return;
+        }
+        self.open_streams(world, &scratch.running);
+        let first = world.take_ticks(scratch.running.len() as u64);
+        let is_timed = self.looks_at_the_clock();
+        let wants_tasks = self.threads == Threads::Many && self.is_worth_tasks(&scratch.running);
+        if self.shuffle.is_none() && !wants_tasks {
+            let Scratch { running, outcomes, .. } = scratch;
+            for (&at, place) in running.iter().zip(0..) {
+                let now = Tick::new(first.get() + place);
+                outcomes[at] = self.nodes[at].run(world, now, is_timed);
+            }
+        } else {
+            scratch.places.clear();
+            scratch.places.resize(self.nodes.len(), NOWHERE);
+            for (place, &at) in scratch.running.iter().enumerate() {
+                scratch.places[at] = place;
+            }
+            match self.shuffle {
+                Some(seed) => self.run_shuffled(world, graph, scratch, first, seed),
+                None => self.run_tasks(world, graph, scratch, first),
+            }
+        }
+        self.close_streams(world, &scratch.running);
+    }
+
+    fn systems<'a>(nodes: &'a mut [Node], running: &[usize]) -> Vec<&'a mut dyn System> {
+        let mut places: Vec<(usize, usize)> =
+            running.iter().enumerate().map(|(place, &at)| (at, place)).collect();
+        places.sort_unstable();
+        let mut systems: Vec<(usize, &mut dyn System)> = Vec::with_capacity(running.len());
+        let mut next = places.into_iter().peekable();
+        for (at, node) in nodes.iter_mut().enumerate() {
+            if let Some((_, place)) = next.next_if(|&(wanted, _)| wanted == at) {
+                systems.push((place, &mut *node.system));
+            }
+        }
+        systems.sort_unstable_by_key(|(place, _)| *place);
+        systems.into_iter().map(|(_, system)| system).collect()
+    }
+
+    fn open_streams(&mut self, world: &mut World, running: &[usize]) {
+        if running.iter().any(|&at| self.nodes[at].records) {
+            world.open_streams(&mut Self::systems(&mut self.nodes, running));
+        }
+    }
+
+    fn close_streams(&mut self, world: &mut World, running: &[usize]) {
+        if running.iter().any(|&at| self.nodes[at].records) {
+            world.close_streams(&mut Self::systems(&mut self.nodes, running));
+        }
+    }
+
+    /// Runs the systems one by one in a legal order that `seed` chooses.
+    fn run_shuffled(
+        &mut self,
+        world: &World,
+        graph: &Graph,
+        scratch: &mut Scratch,
+        first: Tick,
+        seed: u64,
+    ) {
+        let mut waits = graph.waits_among(scratch);
+        let Scratch { running, outcomes, places } = scratch;
+        let mut ready: Vec<usize> = (0..running.len()).filter(|&p| waits[p] == 0).collect();
+        let mut state = seed.wrapping_add(self.steps).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        while !ready.is_empty() {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let place = ready.swap_remove((state % ready.len() as u64) as usize);
+            let at = running[place];
+            let now = Tick::new(first.get() + place as u64);
+            outcomes[at] = self.nodes[at].run(world, now, false);
+            graph.release(places, at, |next| {
+                waits[next] -= 1;
+                if waits[next] == 0 {
+                    ready.push(next);
+                }
+            });
+        }
+    }
+}
+
+/// Nanoseconds below which a system is not worth a task, unless somebody says otherwise: handing one to
+/// another thread and being told that it is done takes about half of it.
+pub(super) const SMALL: u64 = 20_000;
+
+impl Schedule {
+    /// Whether at least two systems are worth a task, so that threads may gain something.
+    fn is_worth_tasks(&self, running: &[usize]) -> bool {
+        cfg!(feature = "parallel")
+            && running.iter().filter(|&&at| self.nodes[at].cost >= self.small).count() >= 2
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    fn run_tasks(&mut self, _: &World, _: &Graph, _: &mut Scratch, _: Tick) {
+        unreachable!("without the feature `parallel` nothing is worth a task");
+    }
+
+    /// Runs systems on the threads of rayon.
+    #[cfg(feature = "parallel")]
+    fn run_tasks(&mut self, world: &World, graph: &Graph, scratch: &mut Scratch, first: Tick) {
+        use std::sync::Mutex;
+        use std::sync::atomic::AtomicUsize;
+
+        let waits = graph.waits_among(scratch);
+        let Scratch { running, outcomes, places } = scratch;
+        let ready = (0..running.len()).filter(|&place| waits[place] == 0).collect();
+        let mut nodes: Vec<Option<&mut Node>> = self.nodes.iter_mut().map(Some).collect();
+        let tasks = Tasks {
+            world,
+            graph,
+            running,
+            places,
+            first,
+            waits: waits.into_iter().map(AtomicUsize::new).collect(),
+            small: self.small,
+            nodes: running.iter().map(|&at| Mutex::new(nodes[at].take())).collect(),
+            outcomes: running.iter().map(|_| Mutex::default()).collect(),
+        };
+        rayon::scope(|scope| tasks.start(scope, ready));
+        for (&at, outcome) in running.iter().zip(tasks.outcomes) {
+            outcomes[at] = outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+}
+
+/// Systems that run on several threads.
+#[cfg(feature = "parallel")]
+struct Tasks<'a> {
+    world: &'a World,
+    graph: &'a Graph,
+    running: &'a [usize],
+    places: &'a [usize],
+    small: u64,
+    first: Tick,
+    /// For each system, how many it still waits for.
+    waits: Vec<std::sync::atomic::AtomicUsize>,
+    /// Each is locked by the one task that runs it; the lock is never waited for.
+    nodes: Vec<std::sync::Mutex<Option<&'a mut Node>>>,
+    outcomes: Vec<std::sync::Mutex<Outcome>>,
+}
+
+#[cfg(feature = "parallel")]
+impl<'a> Tasks<'a> {
+    /// Runs systems that wait for nobody: the big ones as tasks, the small ones here.
+    fn start<'s>(&'s self, scope: &rayon::Scope<'s>, ready: Vec<usize>)
+    where
+        'a: 's,
+    {
+        let mut here = ready;
+        while !here.is_empty() {
+            // The last big one is run here, too, as this thread has nothing else to do.
+            let mut small = Vec::new();
+            let mut big = Vec::new();
+            for place in here.drain(..) {
+                if self.is_small(place) { small.push(place) } else { big.push(place) }
+            }
+            let kept = if small.is_empty() { big.pop() } else { None };
+            for place in big {
+                scope.spawn(move |scope| {
+                    let next = self.run_one(place);
+                    self.start(scope, next);
+                });
+            }
+            for place in small.into_iter().chain(kept) {
+                here.extend(self.run_one(place));
+            }
+        }
+    }
+
+    fn is_small(&self, place: usize) -> bool {
+        self.nodes[place]
+            .try_lock()
+            .is_ok_and(|node| node.as_ref().is_some_and(|n| n.cost < self.small))
+    }
+
+    /// Runs a system; returns those that wait for nobody from now on.
+    fn run_one(&self, place: usize) -> Vec<usize> {
+        use std::sync::atomic::Ordering;
+
+        let at = self.running[place];
+        let node = self.nodes[place].lock().map(|mut node| node.take());
+        if let Ok(Some(node)) = node {
+            let outcome = node.run(self.world, Tick::new(self.first.get() + place as u64), true);
+            if let Ok(mut slot) = self.outcomes[place].lock() {
+                *slot = outcome;
+            }
+        }
+        let mut ready = Vec::new();
+        self.graph.release(self.places, at, |next| {
+            // What this system did happens before what the next one does.
+            if self.waits[next].fetch_sub(1, Ordering::AcqRel) == 1 {
+                ready.push(next);
+            }
+        });
+        ready
+    }
+}
+
+impl Graph {
+    /// For each of the systems that run, how many of them it waits for.
+    fn waits_among(&self, scratch: &Scratch) -> Vec<usize> {
+        let mut waits = vec![0; scratch.running.len()];
+        for &at in &scratch.running {
+            self.release(&scratch.places, at, |next| waits[next] += 1);
+        }
+        waits
+    }
+
+    /// Calls `each` with the places of those that wait for a system.
+    fn release(&self, places: &[usize], at: usize, mut each: impl FnMut(usize)) {
+        // Those that do not run in this piece wait for nobody.
+        let places = self.after[at].iter().map(|&next| places[next]);
+        places.filter(|&place| place != NOWHERE).for_each(&mut each);
+    }
+}
+
+impl Node {
+    /// Runs the system if its conditions hold.
+    fn run(&mut self, world: &World, now: Tick, is_timed: bool) -> Outcome {
+        let started = is_timed.then(Instant::now);
+        let run = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(outcome) = self.refused(world, now) {
+                return outcome;
+            }
+            match self.system.run(world, now) {
+                Ok(()) => Outcome::Done(0),
+                Err(error) => Outcome::Failed(error),
+            }
+        }));
+        let outcome = run.unwrap_or_else(Outcome::Panicked);
+        let (Some(started), Outcome::Done(_)) = (started, &outcome) else { return outcome };
+        let time = started.elapsed().as_nanos() as u64;
+        // The last runs count most.
+        self.cost = if self.cost == 0 { time } else { (3 * self.cost + time) / 4 };
+        Outcome::Done(time)
+    }
+
+    /// Why the system does not run, if a condition does not hold.
+    fn refused(&mut self, world: &World, now: Tick) -> Option<Outcome> {
+        for condition in &mut self.config.conditions {
+            match condition.holds(world, now) {
+                Ok(true) => {}
+                Ok(false) => return Some(Outcome::Idle),
+                Err(error) => return Some(Outcome::Failed(error.into())),
+            }
+        }
+        None
+    }
+}
+
+/// Runs a system that needs the world to itself.
+fn run_alone(node: &mut Node, world: &mut World) -> Outcome {
+    let started = Instant::now();
+    let run = catch_unwind(AssertUnwindSafe(|| {
+        let now = world.tick();
+        if let Some(outcome) = node.refused(world, now) {
+            return outcome;
+        }
+        match node.system.run_alone(world) {
+            Ok(()) => Outcome::Done(started.elapsed().as_nanos() as u64),
+            Err(error) => Outcome::Failed(error),
+        }
+    }));
+    run.unwrap_or_else(Outcome::Panicked)
+}
+
+/// Goes on with the panic of a system, or makes one of its error.
+#[track_caller]
+fn fail(system: &str, outcome: Outcome) -> ! {
+    match outcome {
+        Outcome::Failed(error) => panic!("system `{system}`: {error}"),
+        Outcome::Panicked(payload) => {
+            let words = payload
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| payload.downcast_ref::<&str>().copied());
+            match words {
+                Some(words) => panic!("system `{system}` panicked: {words}"),
+                // Not a text: it is passed on as it is, for who knows what to do with it.
+                None => resume_unwind(payload),
+            }
+        }
+        Outcome::Done(_) | Outcome::Idle => unreachable!("it did not fail"),
+    }
+}

@@ -1,0 +1,286 @@
+//! The order of systems, and which of them depend on each other. Knows no system, only names and
+//! uses.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use super::{Node, ScheduleError};
+use crate::access::{Key, Usage};
+
+/// What follows from the systems of a schedule.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    /// The serial order: positions of systems in the schedule.
+    pub(super) order: Vec<usize>,
+    /// For each system those that must wait for it, and how many it waits for.
+    pub(super) after: Vec<Vec<usize>>,
+    pub(super) waits: Vec<usize>,
+    /// The serial order in pieces.
+    pub(super) segments: Vec<Segment>,
+    /// Systems that exclude each other and whose order nobody has declared, and why.
+    pub(super) ambiguities: Vec<(usize, usize, Key)>,
+    /// Declared orders, outputs included.
+    pub(super) declared: Vec<(usize, usize)>,
+    /// Systems that return an output.
+    pub(super) producers: Vec<usize>,
+}
+
+/// A piece of the serial order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// Systems that share the world: from one place of the order to another.
+    Shared(usize, usize),
+    /// A system that has the world to itself, by its place in the order.
+    Alone(usize),
+    /// The world is refreshed.
+    Refresh,
+}
+
+/// Pairs that the report of ambiguities names at most.
+const NAMED: usize = 1000;
+
+impl Graph {
+    pub(super) fn new(
+        nodes: &[Node],
+        edges: &[(usize, usize)],
+        barriers: &[usize],
+    ) -> Result<Self, ScheduleError> {
+        let mut declared = edges.to_vec();
+        labels(nodes, &mut declared)?;
+        outputs(nodes, &mut declared)?;
+        let phases = phases(nodes.len(), barriers);
+        let order = serial_order(nodes, &declared, &phases)?;
+        let mut graph = Self { order, declared, ..Self::default() };
+        graph.connect(nodes);
+        graph.cut(nodes, &phases);
+        graph.find_ambiguities(nodes);
+        graph.producers =
+            (0..nodes.len()).filter(|&at| nodes[at].system.output().is_some()).collect();
+        Ok(graph)
+    }
+
+    /// Connects what excludes each other, along the serial order.
+    fn connect(&mut self, nodes: &[Node]) {
+        self.after = vec![Vec::new(); nodes.len()];
+        self.waits = vec![0; nodes.len()];
+        let mut edges = self.declared.clone();
+        // Who uses each key, as far as somebody later may have to wait for him directly.
+        let mut users: FxHashMap<Key, Vec<(usize, Usage)>> = FxHashMap::default();
+        for &at in &self.order {
+            let world = (Key::world(), Usage::Read);
+            for (key, usage) in nodes[at].access.iter().chain([world]) {
+                let users = users.entry(key).or_default();
+                users.retain(|&(before, its)| {
+                    if before == at || !usage.excludes(its) {
+                        return true;
+                    }
+                    edges.push((before, at));
+                    // Who excludes him excludes this one, too, and so waits for both.
+                    !its.is_covered_by(usage)
+                });
+                users.push((at, usage));
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        for (before, after) in edges {
+            self.after[before].push(after);
+            self.waits[after] += 1;
+        }
+    }
+
+    /// Cuts the serial order into pieces.
+    fn cut(&mut self, nodes: &[Node], phases: &[usize]) {
+        let mut start = 0;
+        let close = |end: usize, start: &mut usize, segments: &mut Vec<Segment>| {
+            if *start < end {
+                segments.push(Segment::Shared(*start, end));
+            }
+            *start = end;
+        };
+        for place in 0..self.order.len() {
+            let at = self.order[place];
+            if place > 0 && phases[self.order[place - 1]] != phases[at] {
+                close(place, &mut start, &mut self.segments);
+                self.segments.push(Segment::Refresh);
+            }
+            if nodes[at].system.is_exclusive() {
+                close(place, &mut start, &mut self.segments);
+                if !matches!(self.segments.last(), None | Some(Segment::Refresh)) {
+                    self.segments.push(Segment::Refresh);
+                }
+                self.segments.push(Segment::Alone(place));
+                start = place + 1;
+            }
+        }
+        close(self.order.len(), &mut start, &mut self.segments);
+        self.segments.push(Segment::Refresh);
+    }
+
+    /// Finds systems that exclude each other and whose order nobody has declared.
+    fn find_ambiguities(&mut self, nodes: &[Node]) {
+        if nodes.len() > 512 {
+            // Each pair is looked at: for schedules that people write.
+            return;
+        }
+        let mut reaches = vec![vec![false; nodes.len()]; nodes.len()];
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        self.declared.iter().for_each(|&(a, b)| next[a].push(b));
+        for &at in self.order.iter().rev() {
+            for &b in &next[at] {
+                let far = reaches[b].clone();
+                for (mine, its) in reaches[at].iter_mut().zip(far) {
+                    *mine |= its;
+                }
+                reaches[at][b] = true;
+            }
+        }
+        for (place, &a) in self.order.iter().enumerate() {
+            for &b in &self.order[place + 1..] {
+                if !reaches[a][b]
+                    && let Some(key) = nodes[a].access.conflict(&nodes[b].access)
+                    && self.ambiguities.len() < NAMED
+                {
+                    self.ambiguities.push((a, b, key));
+                }
+            }
+        }
+    }
+}
+
+/// Turns `before` and `after` into edges.
+fn labels(nodes: &[Node], edges: &mut Vec<(usize, usize)>) -> Result<(), ScheduleError> {
+    for (at, node) in nodes.iter().enumerate() {
+        let config = &node.config;
+        let named =
+            config.before.iter().map(|l| (l, true)).chain(config.after.iter().map(|l| (l, false)));
+        for (label, is_before) in named {
+            let mut found = false;
+            for (other, its) in nodes.iter().enumerate() {
+                if its.config.is_named(its.system.name(), label) {
+                    found = true;
+                    if other != at {
+                        edges.push(if is_before { (at, other) } else { (other, at) });
+                    }
+                }
+            }
+            if !found {
+                let (system, label) = (node.system.name().to_owned(), label.as_str().to_owned());
+                return Err(ScheduleError::Unknown { system, label });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lets who returns an output run before who reads it.
+fn outputs(nodes: &[Node], edges: &mut Vec<(usize, usize)>) -> Result<(), ScheduleError> {
+    let mut producers: FxHashMap<Key, usize> = FxHashMap::default();
+    for (at, node) in nodes.iter().enumerate() {
+        let Some(key) = node.system.output() else { continue };
+        if let Some(other) = producers.insert(key, at) {
+            let systems = [other, at].map(|at| nodes[at].system.name().to_owned());
+            return Err(ScheduleError::TwoProducers { output: key.name(), systems });
+        }
+    }
+    for (at, node) in nodes.iter().enumerate() {
+        for key in node.system.needs() {
+            match producers.get(&key) {
+                Some(&producer) if producer != at => edges.push((producer, at)),
+                Some(_) => {}
+                None => {
+                    let system = node.system.name().to_owned();
+                    return Err(ScheduleError::NoProducer { output: key.name(), system });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The phase of each system: barriers lie between phases.
+fn phases(systems: usize, barriers: &[usize]) -> Vec<usize> {
+    (0..systems).map(|at| barriers.iter().filter(|&&barrier| barrier <= at).count()).collect()
+}
+
+/// Each system as early as phases, declared orders and its insertion allow.
+fn serial_order(
+    nodes: &[Node],
+    edges: &[(usize, usize)],
+    phases: &[usize],
+) -> Result<Vec<usize>, ScheduleError> {
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    let mut waits = vec![0; nodes.len()];
+    for &(a, b) in edges {
+        // Against a barrier: a cycle, as the phases are an order, too.
+        if phases[a] > phases[b] {
+            let systems = [a, b].map(|at| nodes[at].system.name().to_owned()).to_vec();
+            return Err(ScheduleError::Cycle { systems });
+        }
+        after[a].push(b);
+        waits[b] += 1;
+    }
+    let key = |at: usize| Reverse((phases[at], at));
+    let mut ready: BinaryHeap<_> = (0..nodes.len()).filter(|&at| waits[at] == 0).map(key).collect();
+    let mut order = Vec::with_capacity(nodes.len());
+    // A later phase waits until the earlier ones are empty.
+    let mut left = vec![0; phases.last().map_or(0, |last| last + 1)];
+    phases.iter().for_each(|&phase| left[phase] += 1);
+    let mut held: Vec<usize> = Vec::new();
+    let mut phase = 0;
+    loop {
+        while phase < left.len() && left[phase] == 0 {
+            phase += 1;
+            ready.extend(held.drain(..).map(key));
+        }
+        let Some(Reverse((its_phase, at))) = ready.pop() else { break };
+        if its_phase > phase {
+            held.push(at);
+            continue;
+        }
+        left[its_phase] -= 1;
+        order.push(at);
+        for &next in &after[at] {
+            waits[next] -= 1;
+            if waits[next] == 0 {
+                ready.push(key(next));
+            }
+        }
+    }
+    if order.len() == nodes.len() {
+        return Ok(order);
+    }
+    let systems = cycle(&after, &waits).into_iter();
+    let systems = systems.map(|at| nodes[at].system.name().to_owned()).collect();
+    Err(ScheduleError::Cycle { systems })
+}
+
+/// A cycle among those that still wait.
+fn cycle(after: &[Vec<usize>], waits: &[usize]) -> Vec<usize> {
+    // Everybody who waits has somebody before him who waits; going back, one comes around.
+    let mut before: Vec<Option<usize>> = vec![None; after.len()];
+    for (a, next) in after.iter().enumerate().filter(|(a, _)| waits[*a] > 0) {
+        for &b in next.iter().filter(|&&b| waits[b] > 0) {
+            before[b] = Some(a);
+        }
+    }
+    let Some(mut at) = (0..after.len()).find(|&at| before[at].is_some()) else { return Vec::new() };
+    let mut seen = vec![false; after.len()];
+    while !seen[at] {
+        seen[at] = true;
+        match before[at] {
+            Some(previous) => at = previous,
+            None => return vec![at],
+        }
+    }
+    let mut found = vec![at];
+    let mut step = before[at];
+    while let Some(previous) = step.filter(|&previous| previous != at) {
+        found.push(previous);
+        step = before[previous];
+    }
+    found.reverse();
+    found
+}

@@ -1,0 +1,54 @@
+//! What a step has done.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::world::CommandReport;
+
+/// What a step has done; prints as a table.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct StepReport {
+    /// The systems, in the serial order, if the schedule is [timed](super::Schedule::set_timed).
+    pub systems: Vec<SystemReport>,
+    /// Number of systems that ran.
+    pub systems_run: usize,
+    /// What became of commands.
+    pub commands: CommandReport,
+    /// Entities that are alive now, less those that were before.
+    pub growth: i64,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// What one system has done in a step.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SystemReport {
+    /// Its name.
+    pub name: String,
+    /// How long it ran; nothing if it did not.
+    pub time: Option<Duration>,
+}
+
+impl fmt::Display for StepReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for SystemReport { name, time } in &self.systems {
+            match time {
+                Some(time) => writeln!(f, "{:>12}  {name}", format!("{time:.1?}"))?,
+                None => writeln!(f, "{:>12}  {name}", "–")?,
+            }
+        }
+        let CommandReport { applied, skipped, .. } = self.commands;
+        write!(
+            f,
+            "{:>12}  in all, for {} systems; {applied} commands, {skipped} of them skipped",
+            format!("{:.1?}", self.time),
+            self.systems_run
+        )?;
+        for skipped in &self.commands.first_skipped {
+            write!(f, "\n{:>14}{skipped}", "")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! Systems: functions over the world, and what they may ask for.
+//!
+//! A system is a function or closure whose parameters say what it uses; see [`SystemParam`] for the
+//! list. What it will use is known before it runs, so that systems which do not get in each other's
+//! way can run at once. Memory safety does not rest on that: each parameter takes the guards of the
+//! cells it uses, and a parameter that claims too little ends in a panic with a name.
+
+mod function;
+mod output;
+mod param;
+mod params;
+mod run;
+
+pub use function::{Exclusive, FunctionSystem, IntoSystem, StatefulSystem, System, SystemFunction};
+pub use output::{Output, SystemOutput, SystemReturn};
+pub use param::{ParamError, SystemParam};
+pub use params::{Local, MessageReader, Removed};
+pub use run::{Run, SystemError};

@@ -1,0 +1,162 @@
+//! What a system may ask for.
+
+use std::error::Error;
+use std::fmt;
+
+use super::Run;
+use crate::access::AccessSet;
+use crate::entity::Stream;
+use crate::world::World;
+
+/// Something that a system can have as a parameter.
+///
+/// | parameter | gives |
+/// |---|---|
+/// | [`Query<D, F>`](crate::Query) | components of many entities |
+/// | [`Pool<T>`](crate::Pool), [`PoolMut<T>`](crate::PoolMut) | one pool: its slices; inserting and removing at once |
+/// | [`Res<R>`](crate::Res), [`ResMut<R>`](crate::ResMut) | a resource |
+/// | [`Local<T>`](super::Local) | a value of the system's own, kept from run to run |
+/// | [`Commands`](crate::Commands) | changes to be made at the next refresh |
+/// | [`MessageReader<M>`](super::MessageReader), [`MessageWriter<M>`](crate::world::MessageWriter) | messages |
+/// | [`Removed<T>`](super::Removed) | who has lost a component |
+/// | [`Output<O>`](super::Output) | what another system of this step has returned |
+/// | `&World` | everything, alone |
+/// | `Option<P>` | `P` if it can be had |
+/// | tuples of these | all of them |
+///
+/// `derive(SystemParam)` makes one of a struct of parameters. The trait is safe to implement: a
+/// parameter gets at the world only through the guards that everybody has to take.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a system",
+    label = "not a system parameter",
+    note = "parameters are `Query<…>`, `Pool<T>`, `PoolMut<T>`, `Res<R>`, `ResMut<R>`, `Local<T>`, `Commands`, \
+            `MessageReader<M>`, `MessageWriter<M>`, `Removed<T>`, `Output<O>`, `&World`, `Option<…>` and \
+            tuples of these",
+    note = "components are asked for with `Query<&T>` or `Query<&mut T>`; a system with `&mut World` has no \
+            other parameter"
+)]
+pub trait SystemParam: Sized {
+    /// What is kept from run to run.
+    type State: Send + 'static;
+
+    /// The same parameter with the lifetimes of one run.
+    type Item<'w, 's>: SystemParam<State = Self::State>;
+
+    /// Makes the state when the system is added to a world, and says what will be used.
+    fn init(world: &mut World, access: &mut AccessSet) -> Self::State;
+
+    /// Makes the parameter for one run.
+    ///
+    /// # Errors
+    /// [`ParamError`] if what is asked for is not there.
+    fn get<'w, 's>(
+        state: &'s mut Self::State,
+        run: Run<'w>,
+    ) -> Result<Self::Item<'w, 's>, ParamError>;
+
+    /// Does what had to wait until the world can be changed.
+    fn apply(_state: &mut Self::State, _world: &mut World) {}
+
+    /// Forgets what was to be done, because the system has panicked.
+    fn discard(_state: &mut Self::State) {}
+
+    /// Shows the sources of ids.
+    #[doc(hidden)]
+    fn streams(_state: &mut Self::State, _see: &mut dyn FnMut(&mut Stream)) {}
+
+    /// Shows what other systems must have returned before this one runs.
+    #[doc(hidden)]
+    fn outputs(_see: &mut dyn FnMut(crate::access::Key)) {}
+}
+
+/// A parameter cannot be had.
+#[derive(Debug)]
+pub struct ParamError(Box<dyn Error + Send + Sync>);
+
+impl ParamError {
+    /// Because of this.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for ParamError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+impl<P: SystemParam> SystemParam for Option<P> {
+    type State = P::State;
+    type Item<'w, 's> = Option<P::Item<'w, 's>>;
+
+    fn init(world: &mut World, access: &mut AccessSet) -> P::State {
+        P::init(world, access)
+    }
+
+    fn get<'w, 's>(
+        state: &'s mut P::State,
+        run: Run<'w>,
+    ) -> Result<Self::Item<'w, 's>, ParamError> {
+        Ok(P::get(state, run).ok())
+    }
+
+    fn apply(state: &mut P::State, world: &mut World) {
+        P::apply(state, world);
+    }
+
+    fn discard(state: &mut P::State) {
+        P::discard(state);
+    }
+
+    fn streams(state: &mut P::State, see: &mut dyn FnMut(&mut Stream)) {
+        P::streams(state, see);
+    }
+}
+
+/// `SystemParam` for a tuple.
+macro_rules! tuple_param {
+    ($($name:ident $at:tt),*) => {
+        #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
+        impl<$($name: SystemParam),*> SystemParam for ($($name,)*) {
+            type State = ($($name::State,)*);
+            type Item<'w, 's> = ($($name::Item<'w, 's>,)*);
+
+            fn init(world: &mut World, access: &mut AccessSet) -> Self::State {
+                ($($name::init(world, access),)*)
+            }
+
+            #[inline]
+            fn get<'w, 's>(
+                state: &'s mut Self::State,
+                run: Run<'w>,
+            ) -> Result<Self::Item<'w, 's>, ParamError> {
+                Ok(($($name::get(&mut state.$at, run)?,)*))
+            }
+
+            fn apply(state: &mut Self::State, world: &mut World) {
+                $($name::apply(&mut state.$at, world);)*
+            }
+
+            fn discard(state: &mut Self::State) {
+                $($name::discard(&mut state.$at);)*
+            }
+
+            fn streams(state: &mut Self::State, see: &mut dyn FnMut(&mut Stream)) {
+                $($name::streams(&mut state.$at, see);)*
+            }
+
+            fn outputs(see: &mut dyn FnMut(crate::access::Key)) {
+                $($name::outputs(see);)*
+            }
+        }
+    };
+}
+
+crate::tuples::all_tuples!(tuple_param);
