@@ -19,7 +19,8 @@ pub enum Usage {
 }
 
 impl Usage {
-    const ALL: [Self; 5] = [Self::Look, Self::Ticks, Self::Read, Self::Write, Self::Own];
+    /// All of them, in this order.
+    pub(crate) const ALL: [Self; 5] = [Self::Look, Self::Ticks, Self::Read, Self::Write, Self::Own];
 
     /// Whether two who do this must not do it at once, or in an order that nobody has said.
     pub fn excludes(self, other: Self) -> bool {

@@ -68,7 +68,7 @@ pub use world::{
 };
 
 #[cfg(feature = "derive")]
-pub use esker_macros::{Bundle, Component};
+pub use esker_macros::{Bundle, Component, SystemParam};
 
 /// What most programs need: `use esker::prelude::*;`.
 pub mod prelude {

@@ -35,6 +35,7 @@ const UNSAFE: &[&str] = &[
     "query/planner.rs",
     "query/pool_term.rs",
     "query/runs.rs",
+    "query/subtasks.rs",
     "query/term.rs",
     "query/tuple.rs",
     "query/walk.rs",

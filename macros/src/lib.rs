@@ -2,6 +2,7 @@
 
 mod bundle;
 mod component;
+mod system_param;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -28,4 +29,23 @@ pub fn derive_component(input: TokenStream) -> TokenStream {
 pub fn derive_bundle(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     bundle::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct of system parameters a system parameter.
+///
+/// Its lifetimes, as far as it needs them, are called `'w` (that of the world) and `'s` (that of what
+/// the system keeps):
+///
+/// ```ignore
+/// #[derive(SystemParam)]
+/// struct Economy<'w, 's> {
+///     purses: Query<'w, &'static mut Purse>,
+///     prices: Res<'w, Prices>,
+///     commands: Commands<'w, 's>,
+/// }
+/// ```
+#[proc_macro_derive(SystemParam)]
+pub fn derive_system_param(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    system_param::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }

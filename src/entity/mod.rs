@@ -33,4 +33,5 @@ pub use id::{Entity, ParseEntityError};
 pub use live::LiveEntities;
 
 pub(crate) use entities::Limits;
-pub(crate) use stream::Stream;
+#[doc(hidden)]
+pub use stream::Stream;

@@ -9,6 +9,8 @@
 //! Streams are opened and closed with the book in hand. In between nobody else may spawn, despawn or
 //! reserve.
 
+use std::ops::Range;
+
 use super::slot::Slot;
 use super::{Entities, Entity, OutOfEntities};
 
@@ -22,31 +24,34 @@ pub struct Stream {
     ready: Vec<Entity>,
     /// Ids that were given out beyond these.
     beyond: Vec<Entity>,
+    /// Number of the next one of these.
+    next: u64,
     /// How many were given out in all, for the next time.
     given: usize,
-    lane: Lane,
+    /// The first index that was unused when the streams were opened, and the end of those that may be
+    /// used.
+    unused: Range<u32>,
+    /// Which of them are its own: its lane among those of its like, the lane of the stream it was
+    /// split from, and so on.
+    lanes: Vec<Lane>,
 }
 
-/// The unused indices that belong to a stream.
-#[derive(Debug, Clone, Copy, Default)]
+/// One of several ways through the same numbers that never meet.
+#[derive(Debug, Clone, Copy)]
 struct Lane {
-    /// The first index that was unused when the streams were opened.
-    base: u32,
-    /// The end of the indices that may be used.
-    end: u32,
-    number: u32,
-    count: u32,
+    /// The first number that they share.
+    base: u64,
+    number: u64,
+    count: u64,
 }
 
 impl Lane {
-    /// The `nth` index of the stream.
-    fn index(self, nth: u64) -> Option<u32> {
+    /// The `nth` number of this lane.
+    fn number(self, nth: u64) -> u64 {
         let block = (nth / FIRST + 1).ilog2();
         let first_of_block = FIRST * ((1 << block) - 1);
         let width = FIRST << block;
-        let lanes_before = u64::from(self.count) * first_of_block + u64::from(self.number) * width;
-        let index = u64::from(self.base) + lanes_before + (nth - first_of_block);
-        u32::try_from(index).ok().filter(|&index| index < self.end)
+        self.base + self.count * first_of_block + self.number * width + (nth - first_of_block)
     }
 }
 
@@ -56,15 +61,41 @@ impl Stream {
         let entity = match self.ready.pop() {
             Some(entity) => entity,
             None => {
-                let index = self.lane.index(self.beyond.len() as u64);
-                let out = OutOfEntities { limit: self.lane.end };
-                let entity = index.and_then(|index| Entity::new(index, 0)).ok_or(out)?;
+                let number = self.lanes.iter().fold(self.next, |nth, lane| lane.number(nth));
+                let index = u64::from(self.unused.start).checked_add(number);
+                let index = index.and_then(|index| u32::try_from(index).ok());
+                let entity = index
+                    .filter(|index| self.unused.contains(index))
+                    .and_then(|index| Entity::new(index, 0))
+                    .ok_or(OutOfEntities { limit: self.unused.end })?;
+                self.next += 1;
                 self.beyond.push(entity);
                 entity
             }
         };
         self.given += 1;
         Ok(entity)
+    }
+
+    /// Streams for several who share this one, which gives out nothing until they are joined.
+    pub(crate) fn split(&self, count: usize) -> Vec<Self> {
+        let part = |number| {
+            let lane = Lane { base: self.next, number, count: count as u64 };
+            let lanes = std::iter::once(lane).chain(self.lanes.iter().copied()).collect();
+            Self { unused: self.unused.clone(), lanes, ..Self::default() }
+        };
+        (0..count as u64).map(part).collect()
+    }
+
+    /// Takes the streams back that were split from this one.
+    pub(crate) fn join(&mut self, parts: impl IntoIterator<Item = Self>) {
+        for part in parts {
+            if let (Some(last), Some(lane)) = (part.next.checked_sub(1), part.lanes.first()) {
+                self.next = self.next.max(lane.number(last) + 1);
+            }
+            self.beyond.extend(part.beyond);
+            self.given += part.given;
+        }
     }
 
     /// What is left when it is closed: nothing, but it knows how many ids it gave out.
@@ -94,9 +125,10 @@ impl Entities {
             .collect();
         let base = self.reserved_end();
         let end = self.limits.range.start + self.plain as u32;
-        let count = streams.len() as u32;
+        let count = streams.len() as u64;
         for (number, stream) in (0..).zip(&mut streams) {
-            stream.lane = Lane { base, end, number, count };
+            stream.unused = base..end;
+            stream.lanes = vec![Lane { base: 0, number, count }];
         }
         streams
     }
@@ -152,22 +184,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_never_meet() {
+    fn streams_never_meet_however_they_are_split() {
         for count in [1, 2, 7] {
+            let mut ids = Entities::new();
             let mut seen = HashSet::new();
-            for number in 0..count {
-                let lane = Lane { base: 5, end: u32::MAX, number, count };
-                for nth in 0..1000 {
-                    assert!(seen.insert(lane.index(nth).unwrap()));
+            let mut streams = ids.open_streams(&vec![0; count]);
+            for stream in &mut streams {
+                for round in 0..5 {
+                    (0..30).for_each(|_| assert!(seen.insert(stream.next().unwrap())));
+                    let mut parts = stream.split(3);
+                    for (at, part) in parts.iter_mut().enumerate() {
+                        let uses = 40 * (at + round) % 100;
+                        (0..uses).for_each(|_| assert!(seen.insert(part.next().unwrap())));
+                    }
+                    stream.join(parts);
                 }
             }
-            assert!(seen.iter().all(|&index| index >= 5));
+            ids.close_streams(streams);
+            assert_eq!(ids.iter().collect::<HashSet<_>>(), seen);
+            ids.check().unwrap();
         }
-        let alone = Lane { base: 5, end: u32::MAX, number: 0, count: 1 };
-        assert_eq!(
-            (0..100).map(|n| alone.index(n).unwrap()).collect::<Vec<_>>(),
-            Vec::from_iter(5..105)
-        );
+    }
+
+    #[test]
+    fn a_stream_alone_gives_out_what_comes_next() {
+        let mut ids = Entities::new();
+        let first: Vec<Entity> = (0..5).map(|_| ids.spawn()).collect();
+        let mut streams = ids.open_streams(&[0]);
+        let given: Vec<u32> = (0..100).map(|_| streams[0].next().unwrap().index()).collect();
+        assert_eq!(given, Vec::from_iter(5..105));
+        ids.close_streams(streams);
+        assert_eq!(ids.len(), first.len() + 100);
     }
 
     #[test]

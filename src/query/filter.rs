@@ -176,7 +176,7 @@ macro_rules! tuple_filter {
             }
 
             fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
-                let known: [Option<Vec<Entity>>; _] = [$($name::candidates(view.$at)),*];
+                let known: Vec<Option<Vec<Entity>>> = vec![$($name::candidates(view.$at)),*];
                 known.into_iter().flatten().min_by_key(Vec::len)
             }
 

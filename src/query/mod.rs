@@ -31,6 +31,7 @@ mod prefix;
 mod runs;
 #[cfg(not(feature = "parallel"))]
 mod serial;
+mod subtasks;
 mod survey;
 mod term;
 mod tuple;
@@ -48,6 +49,7 @@ pub use optional::{AnyOf, Has};
 #[cfg(feature = "parallel")]
 pub use parallel::{ParIter, ParIterMut, ParWalk};
 pub use runs::{Runs, SliceData};
+pub use subtasks::{Split, Subtasks};
 pub use term::QueryData;
 pub use walk::{Iter, IterMut, Walk};
 

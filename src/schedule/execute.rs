@@ -48,7 +48,7 @@ impl Schedule {
     /// Runs the systems that are chosen, or all, and refreshes the world.
     #[track_caller]
     pub(super) fn run(&mut self, world: &mut World, chosen: Option<&[bool]>) -> StepReport {
-        let started = Instant::now();
+        let started = self.looks_at_the_clock().then(Instant::now);
         let alive = world.len() as i64;
         let graph = self.graph.take().expect("built by the caller");
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -100,7 +100,7 @@ impl Schedule {
         if let Some((at, failed)) = failure {
             fail(self.nodes[at].system.name(), failed);
         }
-        report.time = started.elapsed();
+        report.time = started.map(|started| started.elapsed());
         report
     }
 
@@ -353,6 +353,8 @@ impl Graph {
 impl Node {
     /// Runs the system if its conditions hold.
     fn run(&mut self, world: &World, now: Tick, is_timed: bool) -> Outcome {
+        #[cfg(feature = "tracing")]
+        let _span = tracing::info_span!("system", name = self.system.name()).entered();
         let started = is_timed.then(Instant::now);
         let run = catch_unwind(AssertUnwindSafe(|| {
             if let Some(outcome) = self.refused(world, now) {
@@ -386,6 +388,8 @@ impl Node {
 
 /// Runs a system that needs the world to itself.
 fn run_alone(node: &mut Node, world: &mut World) -> Outcome {
+    #[cfg(feature = "tracing")]
+    let _span = tracing::info_span!("system", name = node.system.name()).entered();
     let started = Instant::now();
     let run = catch_unwind(AssertUnwindSafe(|| {
         let now = world.tick();

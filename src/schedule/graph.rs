@@ -67,20 +67,20 @@ impl Graph {
         self.waits = vec![0; nodes.len()];
         let mut edges = self.declared.clone();
         // Who uses each key, as far as somebody later may have to wait for him directly.
-        let mut users: FxHashMap<Key, Vec<(usize, Usage)>> = FxHashMap::default();
+        let mut users: FxHashMap<Key, [Vec<usize>; Usage::ALL.len()]> = FxHashMap::default();
         for &at in &self.order {
             let world = (Key::world(), Usage::Read);
             for (key, usage) in nodes[at].access.iter().chain([world]) {
                 let users = users.entry(key).or_default();
-                users.retain(|&(before, its)| {
-                    if before == at || !usage.excludes(its) {
-                        return true;
+                for its in Usage::ALL.into_iter().filter(|its| usage.excludes(*its)) {
+                    let before = &mut users[its as usize];
+                    edges.extend(before.iter().filter(|&&b| b != at).map(|&b| (b, at)));
+                    // Who excludes them excludes this one, too, and so need not wait for them.
+                    if its.is_covered_by(usage) {
+                        before.retain(|&before| before == at);
                     }
-                    edges.push((before, at));
-                    // Who excludes him excludes this one, too, and so waits for both.
-                    !its.is_covered_by(usage)
-                });
-                users.push((at, usage));
+                }
+                users[usage as usize].push(at);
             }
         }
         edges.sort_unstable();
@@ -152,27 +152,39 @@ impl Graph {
 
 /// Turns `before` and `after` into edges.
 fn labels(nodes: &[Node], edges: &mut Vec<(usize, usize)>) -> Result<(), ScheduleError> {
+    let meant = meanings(nodes);
     for (at, node) in nodes.iter().enumerate() {
         let config = &node.config;
-        let named =
-            config.before.iter().map(|l| (l, true)).chain(config.after.iter().map(|l| (l, false)));
-        for (label, is_before) in named {
-            let mut found = false;
-            for (other, its) in nodes.iter().enumerate() {
-                if its.config.is_named(its.system.name(), label) {
-                    found = true;
-                    if other != at {
-                        edges.push(if is_before { (at, other) } else { (other, at) });
-                    }
-                }
-            }
-            if !found {
+        let before = config.before.iter().map(|label| (label, true));
+        let after = config.after.iter().map(|label| (label, false));
+        for (label, is_before) in before.chain(after) {
+            let Some(others) = meant.get(label.as_str()) else {
                 let (system, label) = (node.system.name().to_owned(), label.as_str().to_owned());
                 return Err(ScheduleError::Unknown { system, label });
+            };
+            for &other in others.iter().filter(|&&other| other != at) {
+                edges.push(if is_before { (at, other) } else { (other, at) });
             }
         }
     }
     Ok(())
+}
+
+/// The systems that each label means: by name, by the end of a path, by set.
+fn meanings(nodes: &[Node]) -> FxHashMap<&str, Vec<usize>> {
+    let mut meant: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (at, node) in nodes.iter().enumerate() {
+        let name = node.system.name();
+        let ends = name.match_indices("::").map(|(at, _)| &name[at + 2..]);
+        let sets = node.config.sets.iter().map(|set| set.as_str());
+        for label in std::iter::once(name).chain(ends).chain(sets) {
+            let systems = meant.entry(label).or_default();
+            if systems.last() != Some(&at) {
+                systems.push(at);
+            }
+        }
+    }
+    meant
 }
 
 /// Lets who returns an output run before who reads it.

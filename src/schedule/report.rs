@@ -17,8 +17,8 @@ pub struct StepReport {
     pub commands: CommandReport,
     /// Entities that are alive now, less those that were before.
     pub growth: i64,
-    /// How long it took.
-    pub time: Duration,
+    /// How long it took; known if the schedule is [timed](super::Schedule::set_timed), and now and then.
+    pub time: Option<Duration>,
 }
 
 /// What one system has done in a step.
@@ -39,13 +39,10 @@ impl fmt::Display for StepReport {
                 None => writeln!(f, "{:>12}  {name}", "–")?,
             }
         }
+        let time = self.time.map_or_else(|| "–".to_owned(), |time| format!("{time:.1?}"));
         let CommandReport { applied, skipped, .. } = self.commands;
-        write!(
-            f,
-            "{:>12}  in all, for {} systems; {applied} commands, {skipped} of them skipped",
-            format!("{:.1?}", self.time),
-            self.systems_run
-        )?;
+        write!(f, "{time:>12}  in all, for {} systems; ", self.systems_run)?;
+        write!(f, "{applied} commands, {skipped} of them skipped")?;
         for skipped in &self.commands.first_skipped {
             write!(f, "\n{:>14}{skipped}", "")?;
         }

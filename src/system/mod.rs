@@ -11,6 +11,8 @@ mod param;
 mod params;
 mod run;
 
+#[doc(hidden)]
+pub use crate::entity::Stream;
 pub use function::{Exclusive, FunctionSystem, IntoSystem, StatefulSystem, System, SystemFunction};
 pub use output::{Output, SystemOutput, SystemReturn};
 pub use param::{ParamError, SystemParam};

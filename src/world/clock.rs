@@ -80,8 +80,10 @@ impl World {
     pub fn refresh(&mut self) {
         self.settle();
         self.deliver_echoes();
-        self.refresh_watches();
-        self.deliver();
+        if self.has_watches() {
+            self.refresh_watches();
+            self.deliver();
+        }
         self.trim_journals();
         self.pools.clock.refresh();
     }

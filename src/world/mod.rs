@@ -22,6 +22,7 @@ mod locked;
 mod order;
 mod pool;
 mod pool_box;
+mod pool_error;
 mod pools;
 mod react;
 mod report;
@@ -38,7 +39,8 @@ pub use entity_ref::{EntityMut, EntityRef};
 pub use gate::Gate;
 pub use grouping::{GroupBuilder, GroupConflict, GroupId, OwnedByGroup};
 pub use locked::Locked;
-pub use pool::{Pool, PoolError, PoolMut};
+pub use pool::{Pool, PoolMut};
+pub use pool_error::PoolError;
 pub use pools::ComponentId;
 pub use react::{
     CommandReport, Commands, Connection, Crossings, Extras, Hook, Listener, MessageBatch,
@@ -58,8 +60,8 @@ use crate::entity::{Entities, Entity, Stream};
 use crate::plan::Plans;
 use pool_box::PoolBox;
 use pools::Pools;
-pub(crate) use react::Queue;
 use react::React;
+pub(crate) use react::{Branch, Queue};
 use resource::Resources;
 
 /// Everything a program keeps in Esker: entities, their components, and resources.

@@ -1,6 +1,5 @@
 //! One pool at a time: its slices, its values, and changes to its membership.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +9,7 @@ use super::lease::Lease;
 use super::pool_box::{AnyPool, Map, removal};
 use super::pools::{Tag, name_of};
 use super::react::{Event, Removal, What};
-use super::{BorrowConflict, ComponentId, World};
+use super::{BorrowConflict, ComponentId, PoolError, World};
 use crate::cell::{Read, Write};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, NoSuchEntity};
@@ -477,46 +476,5 @@ impl<T: Component> fmt::Debug for PoolMut<'_, T> {
             .field("component", &name_of::<T>())
             .field("len", &self.len())
             .finish()
-    }
-}
-
-/// A pool cannot be had for changing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PoolError {
-    /// No value of the component has ever been inserted.
-    Unknown {
-        /// Name of the component type.
-        name: &'static str,
-    },
-    /// The component is borrowed.
-    Borrowed(BorrowConflict),
-}
-
-impl From<BorrowConflict> for PoolError {
-    fn from(conflict: BorrowConflict) -> Self {
-        Self::Borrowed(conflict)
-    }
-}
-
-impl fmt::Display for PoolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { name } => {
-                let short = name.rsplit("::").next().unwrap_or(name);
-                write!(f, "the world does not know `{name}` yet; ")?;
-                write!(f, "call `world.register::<{short}>()` first")
-            }
-            Self::Borrowed(conflict) => conflict.fmt(f),
-        }
-    }
-}
-
-impl Error for PoolError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Borrowed(conflict) => Some(conflict),
-            Self::Unknown { .. } => None,
-        }
     }
 }

@@ -49,6 +49,31 @@ impl<'w, 's> Commands<'w, 's> {
         Self { world, queue, stream: Some(stream) }
     }
 
+    /// Commands for several who record at once; see [`join`](Self::join).
+    pub(crate) fn fork(&mut self, count: usize) -> Vec<Branch> {
+        match &self.stream {
+            Some(stream) => {
+                let streams = stream.split(count).into_iter();
+                streams
+                    .map(|stream| Branch { queue: Queue::default(), stream: Some(stream) })
+                    .collect()
+            }
+            None => (0..count).map(|_| Branch::default()).collect(),
+        }
+    }
+
+    /// Takes back what several have recorded, in this order.
+    pub(crate) fn join(&mut self, branches: Vec<Branch>) {
+        let mut streams = Vec::with_capacity(branches.len());
+        for Branch { mut queue, stream } in branches {
+            self.queue.append(&mut queue);
+            streams.extend(stream);
+        }
+        if let Some(stream) = &mut self.stream {
+            stream.join(streams);
+        }
+    }
+
     /// The world as it is now.
     pub fn world(&self) -> &'w World {
         self.world
@@ -140,6 +165,19 @@ impl<'w, 's> Commands<'w, 's> {
     /// Does whatever it is told.
     pub fn add(&mut self, command: impl FnOnce(&mut World) + Send + 'static) {
         self.queue.push(command);
+    }
+}
+
+/// What one of several who record at once has recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Branch {
+    queue: Queue,
+    stream: Option<Stream>,
+}
+
+impl Branch {
+    pub(crate) fn commands<'w, 's>(&'s mut self, world: &'w World) -> Commands<'w, 's> {
+        Commands { world, queue: &mut self.queue, stream: self.stream.as_mut() }
     }
 }
 

@@ -98,7 +98,15 @@ impl World {
     }
 
     /// Notes that reserved entities have come to life.
+    #[inline]
     pub(in crate::world) fn note_settled(&mut self) {
+        if self.pools.hears_spawn {
+            self.note_all_settled();
+        }
+    }
+
+    #[cold]
+    fn note_all_settled(&mut self) {
         let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
         for entity in std::mem::take(reserved) {
             if self.entities.is_alive(entity) {

@@ -19,6 +19,7 @@ mod signals;
 mod trigger;
 mod watch;
 
+pub(crate) use commands::Branch;
 pub use commands::{CommandReport, Commands, SkippedCommand};
 pub use extras::{Extras, Hook};
 pub use messages::{MessageBatch, MessageCursor, MessageWriter, Messages};

@@ -77,6 +77,12 @@ impl Queue {
         self.len
     }
 
+    /// Moves the commands of another queue to the end.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.words.append(&mut other.words);
+        self.len += mem::take(&mut other.len);
+    }
+
     /// Carries all commands out.
     ///
     /// If one of them unwinds, those behind it are dropped.

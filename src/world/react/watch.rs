@@ -113,6 +113,12 @@ impl World {
         })
     }
 
+    /// Whether a group is watched.
+    #[inline]
+    pub(in crate::world) fn has_watches(&self) -> bool {
+        !self.react.watches.0.is_empty()
+    }
+
     /// Finds out who has crossed the borders of watched groups, and tells the listeners.
     pub(in crate::world) fn refresh_watches(&mut self) {
         let groups = &self.pools.groups;

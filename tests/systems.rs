@@ -1,0 +1,572 @@
+//! Systems and schedules: what runs, in which order, and what goes wrong with which words.
+
+#![cfg(feature = "derive")]
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::panic_message;
+use esker::prelude::*;
+use esker::query::Split;
+use esker::schedule::ScheduleError;
+use esker::{AccessSet, SystemParam};
+
+#[derive(Component, Debug, Clone, PartialEq)]
+struct Health(u32);
+
+#[derive(Component, Debug, Clone, PartialEq)]
+#[component(track)]
+struct Place(u32);
+
+#[derive(Component, Debug)]
+struct Tag;
+
+#[derive(Debug, Default, PartialEq)]
+struct Seen(Vec<&'static str>);
+
+/// A world in which systems leave their names.
+fn world() -> World {
+    let mut world = World::new();
+    world.insert_resource(Seen::default());
+    world
+}
+
+fn say(name: &'static str) -> impl FnMut(ResMut<'_, Seen>) + Clone {
+    move |mut seen: ResMut<'_, Seen>| seen.0.push(name)
+}
+
+fn said(world: &World) -> Vec<&'static str> {
+    std::mem::take(&mut world.resource_mut::<Seen>().0)
+}
+
+#[test]
+fn systems_that_share_something_run_in_the_order_in_which_they_were_added() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((say("a"), say("b"))).add_systems(say("c"));
+
+    let report = schedule.step(&mut world);
+
+    assert_eq!(said(&world), ["a", "b", "c"]);
+    assert_eq!(report.systems_run, 3);
+}
+
+#[test]
+fn declared_orders_come_first() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        say("late").named("late").after("all"),
+        (say("second"), say("third")).chain().in_set("all"),
+        say("first").named("first").before("all"),
+    ));
+
+    schedule.step(&mut world);
+
+    assert_eq!(said(&world), ["first", "second", "third", "late"]);
+}
+
+fn early(mut seen: ResMut<Seen>) {
+    seen.0.push("early");
+}
+
+fn late(mut seen: ResMut<Seen>) {
+    seen.0.push("late");
+}
+
+#[test]
+fn functions_name_themselves() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((late.after(early), early));
+
+    schedule.step(&mut world);
+
+    assert_eq!(said(&world), ["early", "late"]);
+    assert!(schedule.system_names()[0].ends_with("systems::early"));
+    assert_eq!(schedule.set_enabled("systems::early", false), 1);
+    schedule.step(&mut world);
+    assert_eq!(said(&world), ["late"]);
+}
+
+#[test]
+fn a_schedule_that_contradicts_itself_says_where() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        say("x").named("free"),
+        say("a").named("a").before("b"),
+        say("b").named("b").before("c"),
+        say("c").named("c").before("a"),
+    ));
+    let Err(ScheduleError::Cycle { systems }) = schedule.build(&mut world) else {
+        panic!("a cycle was not found");
+    };
+    let mut sorted = systems.clone();
+    sorted.sort();
+    assert_eq!(sorted, ["a", "b", "c"]);
+    // A real cycle: each before the next.
+    let next = |name: &str| match name {
+        "a" => "b",
+        "b" => "c",
+        _ => "a",
+    };
+    for (at, name) in systems.iter().enumerate() {
+        assert_eq!(next(name), systems[(at + 1) % 3]);
+    }
+
+    let mut schedule = Schedule::new();
+    schedule.add_systems(say("a").after("nobody"));
+    let message = schedule.build(&mut world).unwrap_err().to_string();
+    assert!(message.contains("`nobody`") && message.contains("no such system"), "{message}");
+
+    let mut schedule = Schedule::new();
+    schedule.add_systems(say("a").named("a").after("b")).add_barrier();
+    schedule.add_systems(say("b").named("b"));
+    assert!(matches!(schedule.build(&mut world), Err(ScheduleError::Cycle { .. })));
+}
+
+#[test]
+fn a_system_that_excludes_itself_is_named_with_the_component() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((|_: Query<&mut Health>, _: Query<&Health>| ()).named("torn"));
+
+    let message = schedule.build(&mut world).unwrap_err().to_string();
+
+    assert!(message.contains("`torn`") && message.contains("Health"), "{message}");
+    assert!(message.contains("write it") && message.contains("read it"), "{message}");
+    // Asking who has it, or what it has changed itself, is no contradiction.
+    let mut schedule = Schedule::new();
+    schedule
+        .add_systems(|_: Query<&mut Place>, _: Query<Entity, (With<Place>, Changed<Place>)>| ());
+    assert_eq!(schedule.build(&mut world), Ok(()));
+}
+
+struct Total(u32);
+impl SystemOutput for Total {}
+
+#[test]
+fn an_output_is_read_by_any_number_of_systems_of_the_same_step() {
+    let mut world = World::new();
+    let results = Arc::new(Mutex::new(Vec::new()));
+    let reader = |name: &'static str| {
+        let results = Arc::clone(&results);
+        move |total: Output<'_, Total>| results.lock().unwrap().push((name, total.0))
+    };
+    let mut schedule = Schedule::new();
+    let mut count = 0;
+    schedule.add_systems((reader("one"), reader("two"), move || {
+        count += 1;
+        Total(count)
+    }));
+
+    schedule.step(&mut world);
+    schedule.step(&mut world);
+
+    let mut results = results.lock().unwrap().clone();
+    results.sort_unstable();
+    assert_eq!(results, [("one", 1), ("one", 2), ("two", 1), ("two", 2)]);
+}
+
+#[test]
+fn outputs_need_one_system_that_returns_them() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((|_: Output<Total>| ()).named("reader"));
+    let message = schedule.build(&mut world).unwrap_err().to_string();
+    assert!(message.contains("`reader`") && message.contains("Total"), "{message}");
+
+    let mut schedule = Schedule::new();
+    schedule.add_systems(((|| Total(1)).named("one"), (|| Total(2)).named("two")));
+    let message = schedule.build(&mut world).unwrap_err().to_string();
+    assert!(message.contains("`one`") && message.contains("`two`"), "{message}");
+}
+
+#[test]
+fn a_reader_of_an_output_whose_system_did_not_run_says_so_or_takes_an_option() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        (|| Total(1)).named("off").run_if(|| false),
+        |total: Option<Output<Total>>, mut seen: ResMut<Seen>| {
+            seen.0.push(if total.is_some() { "some" } else { "none" });
+        },
+    ));
+    schedule.step(&mut world);
+    assert_eq!(said(&world), ["none"]);
+
+    schedule.add_systems((|_: Output<Total>| ()).named("eager"));
+    let message = panic_message(|| schedule.step(&mut world));
+    assert!(message.contains("`eager`") && message.contains("Total"), "{message}");
+}
+
+#[test]
+fn commands_wait_for_the_refresh_and_barriers_bring_one() {
+    let mut world = World::new();
+    let spawn = |mut commands: Commands| _ = commands.spawn(Health(1));
+    let counted = Arc::new(Mutex::new(Vec::new()));
+    let count = {
+        let counted = Arc::clone(&counted);
+        move |query: Query<&Health>| counted.lock().unwrap().push(query.count())
+    };
+    let mut schedule = Schedule::new();
+    schedule.add_systems((spawn, count.clone())).add_barrier().add_systems(count);
+
+    let report = schedule.step(&mut world);
+    schedule.step(&mut world);
+
+    assert_eq!(*counted.lock().unwrap(), [0, 1, 1, 2]);
+    assert_eq!(report.growth, 1);
+}
+
+#[test]
+fn a_spawned_id_is_real_at_once_and_alive_after_the_refresh() {
+    let mut world = World::new();
+    let ids = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&ids);
+    world.run_system(move |mut commands: Commands| {
+        let id = commands.spawn(Health(3));
+        assert!(!commands.world().is_alive(id));
+        kept.lock().unwrap().push(id);
+    });
+
+    let id = ids.lock().unwrap()[0];
+    assert_eq!(world.get::<Health>(id).unwrap().0, 3);
+}
+
+#[test]
+fn a_command_for_a_dead_entity_is_skipped_counted_and_named() {
+    let mut world = World::new();
+    let id = world.spawn(Health(1));
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        move |mut commands: Commands| commands.despawn(id),
+        move |mut commands: Commands| commands.insert(id, Tag),
+    ));
+
+    let report = schedule.step(&mut world);
+
+    assert_eq!((report.commands.applied, report.commands.skipped), (2, 1));
+    let named = report.commands.first_skipped[0].to_string();
+    assert!(named.contains("Tag") && named.contains(&id.to_string()), "{named}");
+    assert!(report.to_string().contains("1 of them skipped"), "{report}");
+    world.set_strict_commands(true);
+    let message = panic_message(|| schedule.step(&mut world));
+    assert!(message.contains("skipped"), "{message}");
+}
+
+#[test]
+fn a_panic_lets_the_others_finish_and_names_the_system() {
+    for threads in [false, true] {
+        let mut world = world();
+        let id = world.spawn(Health(1));
+        let mut schedule = Schedule::new();
+        schedule.set_serial(!threads).set_task_threshold(Duration::ZERO);
+        schedule.add_systems((
+            (move |mut commands: Commands, query: Query<&mut Health>| {
+                commands.insert(id, Tag);
+                assert!(query.is_empty(), "on purpose");
+            })
+            .named("bad"),
+            say("after"),
+            |mut commands: Commands| _ = commands.spawn(Place(1)),
+        ));
+
+        let message = panic_message(|| schedule.step(&mut world));
+
+        assert!(message.contains("`bad`") && message.contains("on purpose"), "{message}");
+        assert_eq!(said(&world), ["after"]);
+        // Its commands are dropped, those of the others are not, and nothing stays borrowed.
+        assert!(!world.has::<Tag>(id));
+        assert_eq!(world.query::<&Place>().count(), 1);
+        assert!(world.try_query::<&mut Health, ()>().is_ok());
+        world.verify().unwrap();
+    }
+}
+
+#[test]
+fn an_error_is_a_panic_with_the_name_of_the_system() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((|| Err::<(), _>("no fuel")).named("engine"));
+    let message = panic_message(|| schedule.step(&mut world));
+    assert!(message.contains("`engine`") && message.contains("no fuel"), "{message}");
+
+    let mut schedule = Schedule::new();
+    schedule.add_systems((|_: Res<Seen>| ()).named("blind"));
+    let message = panic_message(|| schedule.step(&mut world));
+    assert!(message.contains("`blind`") && message.contains("Seen"), "{message}");
+}
+
+#[test]
+fn conditions_decide_just_before_a_system_runs() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        say("first").run_if(|seen: Res<Seen>| seen.0.is_empty()),
+        say("second").run_if(|seen: Res<Seen>| seen.0.is_empty()),
+    ));
+
+    let report = schedule.step(&mut world);
+
+    assert_eq!(said(&world), ["first"]);
+    assert_eq!(report.systems_run, 1);
+}
+
+#[test]
+fn a_step_can_start_from_chosen_systems() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        say("a").named("a"),
+        say("b").named("b"),
+        (|_: Query<&Health>| ()).named("apart"),
+        say("c").named("c"),
+    ));
+
+    let report = schedule.step_from(&mut world, &["b"]);
+
+    assert_eq!(said(&world), ["b", "c"]);
+    assert_eq!(report.systems_run, 2);
+    let message = panic_message(|| schedule.step_from(&mut world, &["nobody"]));
+    assert!(message.contains("`nobody`"), "{message}");
+}
+
+#[test]
+fn changes_are_new_to_each_system_once_wherever_it_stands() {
+    let mut world = World::new();
+    let id = world.spawn(Place(0));
+    let counts = Arc::new(Mutex::new(Vec::new()));
+    let watch = |name: &'static str| {
+        let counts = Arc::clone(&counts);
+        move |query: Query<'_, Entity, Changed<Place>>| {
+            counts.lock().unwrap().push((name, query.count()));
+        }
+    };
+    let mut on = true;
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        watch("before"),
+        move |mut query: Query<&mut Place>| {
+            if on {
+                query.get_mut(id).unwrap().0 += 1;
+            }
+            on = !on;
+        },
+        watch("after"),
+    ));
+
+    (0..4).for_each(|_| _ = schedule.step(&mut world));
+
+    let counts = counts.lock().unwrap();
+    let of = |name| counts.iter().filter(|c| c.0 == name).map(|c| c.1).collect::<Vec<_>>();
+    assert_eq!(of("before"), [1, 1, 0, 1]);
+    assert_eq!(of("after"), [1, 0, 1, 0]);
+}
+
+#[test]
+fn messages_and_removals_reach_each_system_once() {
+    let mut world = World::new();
+    let ids: Vec<Entity> = (0..6).map(|n| world.spawn(Health(n))).collect();
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let (sent, lost) = (Arc::clone(&log), Arc::clone(&log));
+    let mut at = 0;
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        move |messages: MessageReader<u32>| {
+            sent.lock().unwrap().extend(messages.read().map(|n| format!("message {n}")));
+        },
+        move |removed: Removed<Health>| {
+            lost.lock().unwrap().extend(removed.entities().map(|id| format!("lost {id}")));
+        },
+        move |mut messages: MessageWriter<u32>, mut commands: Commands| {
+            messages.send(at as u32);
+            commands.despawn(ids[at]);
+            at += 1;
+        },
+    ));
+
+    (0..4).for_each(|_| _ = schedule.step(&mut world));
+
+    let mut expected = Vec::new();
+    for n in 0..3 {
+        expected.extend([format!("message {n}"), format!("lost {n}v0")]);
+    }
+    assert_eq!(*log.lock().unwrap(), expected);
+}
+
+#[derive(SystemParam)]
+struct Clinic<'w, 's> {
+    patients: Query<'w, &'static mut Health>,
+    seen: ResMut<'w, Seen>,
+    commands: Commands<'w, 's>,
+    visits: Local<'s, u32>,
+}
+
+#[test]
+fn a_struct_of_parameters_is_a_parameter() {
+    fn heal(mut clinic: Clinic, (_, (_,)): (Query<&Place>, (Option<Res<u8>>,))) {
+        clinic.patients.iter_mut().for_each(|health| health.0 += 1);
+        *clinic.visits += 1;
+        clinic.seen.0.push(if *clinic.visits == 1 { "first" } else { "again" });
+        clinic.commands.spawn(Tag);
+    }
+    let mut world = world();
+    let id = world.spawn(Health(1));
+    let mut schedule = Schedule::new();
+    schedule.add_systems(heal);
+    schedule.step(&mut world);
+    schedule.step(&mut world);
+
+    assert_eq!(world.get::<Health>(id).unwrap().0, 3);
+    assert_eq!(said(&world), ["first", "again"]);
+    assert_eq!(world.query::<&Tag>().count(), 2);
+    let mut access = AccessSet::default();
+    Clinic::init(&mut world, &mut access);
+    assert_eq!(access.iter().count(), 2);
+}
+
+#[test]
+fn subtasks_record_for_themselves_and_come_back_in_order() {
+    for parts in [1, 3, 7] {
+        let mut world = World::new();
+        world.spawn_batch((0..100).map(Health));
+        let mut schedule = Schedule::new();
+        let firsts = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&firsts);
+        schedule.add_systems(
+            move |mut query: Query<(Entity, &mut Health)>, mut commands: Commands| {
+                let found =
+                    query.subtasks(Split::evenly(parts)).run(&mut commands, |part, commands| {
+                        let mut first = None;
+                        for (_, health) in part {
+                            first.get_or_insert(health.0);
+                            commands.spawn(Place(health.0));
+                            health.0 += 1000;
+                        }
+                        first.unwrap()
+                    });
+                *kept.lock().unwrap() = found;
+            },
+        );
+
+        schedule.step(&mut world);
+
+        let firsts = firsts.lock().unwrap();
+        assert_eq!(firsts.len(), parts);
+        assert!(firsts.is_sorted());
+        assert!(world.query::<&Health>().iter().all(|health| health.0 >= 1000));
+        // In the order of the parts, not of the threads.
+        let places: Vec<u32> = world.query::<&Place>().iter().map(|place| place.0).collect();
+        assert_eq!(places, Vec::from_iter(0..100));
+        world.verify().unwrap();
+    }
+}
+
+#[test]
+fn an_exclusive_system_sees_what_was_recorded_before_it() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        |mut commands: Commands| _ = commands.spawn(Health(1)),
+        |world: &mut World| {
+            assert_eq!(world.query::<&Health>().count(), 1);
+            world.spawn(Health(2));
+        },
+    ));
+
+    schedule.step(&mut world);
+
+    assert_eq!(world.len(), 2);
+}
+
+#[test]
+fn a_pool_of_a_group_is_edited_by_one_system_at_a_time() {
+    let mut world = World::new();
+    world.group::<(Health, Place)>().build().unwrap();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        (|_: PoolMut<Health>| ()).named("edits"),
+        (|_: Query<&Place>| ()).named("reads"),
+        (|_: Query<&Tag>| ()).named("apart"),
+    ));
+
+    let text = schedule.explain(&mut world).unwrap();
+
+    assert!(text.contains("reads after edits"), "{text}");
+    assert!(text.contains("apart\n"), "{text}");
+    // A group that comes later is seen by the next step.
+    world.group::<()>().observe::<Tag>().exclude::<Health>().build().unwrap();
+    schedule.step(&mut world);
+}
+
+#[test]
+fn a_schedule_is_explained_as_text_mermaid_and_dot() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        (say("a").named("a"), say("b").named("b")).chain(),
+        say("c").named("c"),
+        (|_: &mut World| ()).named("alone"),
+    ));
+
+    let text = schedule.explain(&mut world).unwrap();
+    assert!(
+        text.contains("b after a") && text.contains("alone with the world to itself"),
+        "{text}"
+    );
+    assert!(text.contains("nobody says whether b comes before c"), "{text}");
+    let ambiguities = schedule.ambiguities(&mut world).unwrap();
+    assert_eq!(
+        ambiguities.iter().filter(|(a, b, _)| (a.as_str(), b.as_str()) == ("b", "c")).count(),
+        1
+    );
+    assert!(!ambiguities.iter().any(|(a, b, _)| (a.as_str(), b.as_str()) == ("a", "b")));
+    let mermaid = schedule.to_mermaid(&mut world).unwrap();
+    assert!(mermaid.starts_with("flowchart LR") && mermaid.contains("s0 ==> s1"), "{mermaid}");
+    let dot = schedule.to_dot(&mut world).unwrap();
+    assert!(dot.contains("s0 -> s1 [style=bold];") && dot.ends_with("}\n"), "{dot}");
+}
+
+#[test]
+fn ten_thousand_systems_are_built_without_ado() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    let mut before = String::new();
+    for n in 0..10_000 {
+        let name = format!("s{n}");
+        let mut system = (|_: Query<&mut Health>, _: Query<&Place>| ()).named(&name);
+        if n > 0 {
+            system = system.after(before.as_str());
+        }
+        schedule.add_systems(system);
+        before = name;
+    }
+
+    let started = std::time::Instant::now();
+    schedule.build(&mut world).unwrap();
+    println!("built in {:?}", started.elapsed());
+
+    assert_eq!(schedule.step(&mut world).systems_run, 10_000);
+}
+
+#[test]
+fn a_timed_schedule_reports_each_system() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule
+        .add_systems((say("a").named("a"), say("b").named("b").run_if(|| false)))
+        .set_timed(true);
+
+    let report = schedule.step(&mut world);
+
+    assert_eq!(report.systems.len(), 2);
+    assert!(report.systems[0].time.is_some() && report.systems[1].time.is_none());
+    assert!(
+        report.time.is_some() && report.to_string().contains("in all, for 1 systems"),
+        "{report}"
+    );
+}
