@@ -31,6 +31,8 @@
 //! | [`component`] | what makes a type a component |
 //! | [`world`] | the world: spawn, insert, remove, resources, pools |
 //! | [`query`] | many components at once |
+//! | [`system`] | functions over the world, and what they may ask for |
+//! | [`schedule`] | which systems run, in which order |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -88,3 +90,11 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../guide/src/groups.md")]
 pub struct GroupsGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../guide/src/changes.md")]
+pub struct ChangesGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../guide/src/systems.md")]
+pub struct SystemsGuide;
