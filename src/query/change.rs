@@ -87,13 +87,21 @@ impl<'a, T: Component> TickView<'a, T> {
                 .is_some_and(|(at, ticks)| of(ticks, at) > self.since)
     }
 
-    /// The entities whose tick is new, in packed order.
-    fn candidates(self, of: fn(&Ticks, usize) -> Tick) -> Vec<Entity> {
-        let Some(ticks) = self.ticks else { return Vec::new() };
+    /// The entities whose tick is new, in packed order, unless they are so many that walking the pool is
+    /// better.
+    fn candidates(self, of: fn(&Ticks, usize) -> Tick) -> Option<Vec<Entity>> {
+        let Some(ticks) = self.ticks else { return Some(Vec::new()) };
         let entities = self.members.entities();
+        let most = 64.max(entities.len() / 8);
+        let mut found = Vec::new();
         // Who was added was changed, too.
-        let changed = ticks.changed_since(self.since);
-        changed.filter(|&at| of(ticks, at) > self.since).map(|at| entities[at]).collect()
+        ticks.changed_since(self.since, |at| {
+            if of(ticks, at) > self.since {
+                found.push(entities[at]);
+            }
+            found.len() <= most
+        });
+        (found.len() <= most).then_some(found)
     }
 }
 
@@ -135,7 +143,7 @@ macro_rules! tick_filter {
             }
 
             fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
-                Some(view.candidates($tick))
+                view.candidates($tick)
             }
         }
 

@@ -1,10 +1,11 @@
 //! When values were added and changed, position by position.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::tick::Tick;
 
-/// Positions that share a summary.
+/// Positions that share a summary, and blocks that do.
 const BLOCK: usize = 64;
 
 /// The ticks of the values of a storage, in packed order.
@@ -17,21 +18,28 @@ const BLOCK: usize = 64;
 /// the pool orders them for the next one who looks.
 ///
 /// # Invariants
-/// **K1** – the tick of a block is not below that of the last change of any value in it, and that is
-/// not below the one of its addition.
+/// **K1** – the ticks of a block and of a region are not below that of the last change of any value in
+/// them, and that is not below the one of its addition.
 #[derive(Debug, Default)]
 pub struct Ticks {
     added: Vec<AtomicU64>,
     changed: Vec<AtomicU64>,
     blocks: Vec<AtomicU64>,
+    /// Summaries of summaries: a million values have 245.
+    regions: Vec<AtomicU64>,
     /// The tick of what is done through a unique borrow.
     now: Tick,
 }
 
 impl Ticks {
     /// Of no value.
-    pub(super) const NONE: Self =
-        Self { added: Vec::new(), changed: Vec::new(), blocks: Vec::new(), now: Tick::ZERO };
+    pub(super) const NONE: Self = Self {
+        added: Vec::new(),
+        changed: Vec::new(),
+        blocks: Vec::new(),
+        regions: Vec::new(),
+        now: Tick::ZERO,
+    };
 
     /// When the value at a position was added.
     #[inline]
@@ -71,28 +79,55 @@ impl Ticks {
         }
     }
 
-    /// Positions of values that were changed after `since`, ascending.
+    /// Calls `each` with the positions of values that were changed after `since`, ascending, as long as
+    /// it returns `true`.
     ///
     /// # Complexity
-    /// O(n / 64 + 64 × blocks with a change).
-    pub fn changed_since(&self, since: Tick) -> impl Iterator<Item = usize> {
-        let touched = move |tick: &AtomicU64| tick.load(Relaxed) > since.get();
-        let blocks = self.blocks.iter().enumerate().filter(move |(_, tick)| touched(tick));
-        let positions = blocks.flat_map(|(block, _)| {
-            let first = block * BLOCK;
-            first..self.len().min(first + BLOCK)
-        });
-        positions.filter(move |&at| touched(&self.changed[at]))
+    /// O(n / 4096 + 64 × regions with a change + 64 × blocks with a change).
+    pub fn changed_since(&self, since: Tick, mut each: impl FnMut(usize) -> bool) {
+        for region in newer(&self.regions, 0..self.regions.len(), since) {
+            let blocks = region * BLOCK..self.blocks.len().min((region + 1) * BLOCK);
+            for block in newer(&self.blocks, blocks, since) {
+                let values = block * BLOCK..self.len().min((block + 1) * BLOCK);
+                for at in newer(&self.changed, values, since) {
+                    if !each(at) {
+                        return;
+                    }
+                }
+            }
+        }
     }
 
     #[inline]
     fn raise(&self, at: usize, tick: u64) {
-        let block = &self.blocks[at / BLOCK];
         // Ticks of several threads that write at once differ only if their guards do.
+        let block = &self.blocks[at / BLOCK];
         if block.load(Relaxed) < tick {
             block.store(tick, Relaxed);
         }
+        let region = &self.regions[at / BLOCK / BLOCK];
+        if region.load(Relaxed) < tick {
+            region.store(tick, Relaxed);
+        }
     }
+
+    /// Makes the summaries as many as the values need.
+    #[inline]
+    fn fit(&mut self) {
+        let blocks = self.len().div_ceil(BLOCK);
+        if self.blocks.len() != blocks {
+            self.blocks.resize_with(blocks, AtomicU64::default);
+            self.regions.resize_with(blocks.div_ceil(BLOCK), AtomicU64::default);
+        }
+    }
+}
+
+/// The places in a range whose tick is later than `since`.
+#[inline]
+fn newer(ticks: &[AtomicU64], range: Range<usize>, since: Tick) -> impl Iterator<Item = usize> {
+    let first = range.start;
+    let places = ticks[range].iter().zip(first..);
+    places.filter(move |(tick, _)| tick.load(Relaxed) > since.get()).map(|(_, at)| at)
 }
 
 /// What the storage does to its values, done to their ticks.
@@ -110,11 +145,9 @@ impl Ticks {
     #[inline]
     pub(super) fn push(&mut self) {
         let (at, now) = (self.len(), self.now.get());
-        if at % BLOCK == 0 {
-            self.blocks.push(AtomicU64::new(0));
-        }
         self.added.push(AtomicU64::new(now));
         self.changed.push(AtomicU64::new(now));
+        self.fit();
         self.raise(at, now);
     }
 
@@ -133,7 +166,7 @@ impl Ticks {
         if at < self.len() {
             self.raise(at, moved);
         }
-        self.blocks.truncate(self.len().div_ceil(BLOCK));
+        self.fit();
     }
 
     #[inline]
@@ -148,7 +181,7 @@ impl Ticks {
     pub(super) fn clear(&mut self) {
         self.added.clear();
         self.changed.clear();
-        self.blocks.clear();
+        self.fit();
     }
 
     pub(super) fn reserve(&mut self, additional: usize) {
@@ -161,11 +194,13 @@ impl Ticks {
         self.added.shrink_to_fit();
         self.changed.shrink_to_fit();
         self.blocks.shrink_to_fit();
+        self.regions.shrink_to_fit();
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        let ticks = self.added.capacity() + self.changed.capacity() + self.blocks.capacity();
-        ticks * size_of::<AtomicU64>()
+        let values = self.added.capacity() + self.changed.capacity();
+        let summaries = self.blocks.capacity() + self.regions.capacity();
+        (values + summaries) * size_of::<AtomicU64>()
     }
 
     /// Checks K1, and that there are ticks for `len` values.
@@ -176,7 +211,8 @@ impl Ticks {
         }
         for at in 0..len {
             let block = Tick::new(self.blocks[at / BLOCK].load(Relaxed));
-            if self.added(at) > self.changed(at) || self.changed(at) > block {
+            let region = Tick::new(self.regions[at / BLOCK / BLOCK].load(Relaxed));
+            if self.added(at) > self.changed(at) || self.changed(at) > block.min(region) {
                 return Err(format!("K1: ticks at position {at} are out of order"));
             }
         }
@@ -192,21 +228,30 @@ mod tests {
     fn changes_are_found_wherever_values_move() {
         let mut ticks = Ticks::default();
         ticks.set_now(Tick::new(1));
-        ticks.append(300);
-        ticks.mark(299, Tick::new(5));
+        ticks.append(9000);
+        ticks.mark(8999, Tick::new(5));
         ticks.mark(70, Tick::new(4));
-        let since = |ticks: &Ticks, tick| ticks.changed_since(Tick::new(tick)).collect::<Vec<_>>();
+        let since = |ticks: &Ticks, tick| {
+            let mut found = Vec::new();
+            ticks.changed_since(Tick::new(tick), |at| {
+                found.push(at);
+                true
+            });
+            found
+        };
 
-        assert_eq!(since(&ticks, 1), [70, 299]);
-        assert_eq!(since(&ticks, 4), [299]);
+        assert_eq!(since(&ticks, 1), [70, 8999]);
+        assert_eq!(since(&ticks, 4), [8999]);
         assert_eq!(since(&ticks, 5), []);
-        assert_eq!(since(&ticks, 0).len(), 300);
+        assert_eq!(since(&ticks, 0).len(), 9000);
         ticks.swap_remove(3);
         assert_eq!(since(&ticks, 1), [3, 70]);
         ticks.swap(3, 200);
         assert_eq!(since(&ticks, 1), [70, 200]);
         assert_eq!(ticks.added(200), Tick::new(1));
-        ticks.check(299).unwrap();
+        ticks.check(8999).unwrap();
+        ticks.clear();
+        ticks.append(300);
         while !ticks.is_empty() {
             ticks.swap_remove(0);
             ticks.check(ticks.len()).unwrap();

@@ -137,12 +137,16 @@ impl Gate<'_> {
         let now = self.pools.clock.now;
         let pool = self.pools.get_or_create::<T>();
         if pool.tag.needs_care {
-            return self.insert_with_care(value);
+            return match pool.tag.is_watched() {
+                true => self.insert_with_care(value),
+                false => self.insert_grouped(value),
+            };
         }
         admit(pool.parts(now), self.entity, &mut *self.word, value)
     }
 
-    /// As `insert`, for a component that somebody cares for.
+    /// As `insert`, for a component that somebody watches.
+    #[cold]
     #[inline(never)]
     fn insert_with_care<T: Component>(&mut self, value: T) -> Option<T> {
         let (entity, now) = (self.entity, self.pools.clock.now);
@@ -159,7 +163,8 @@ impl Gate<'_> {
         replaced
     }
 
-    /// As `remove`, for a component that somebody cares for.
+    /// As `remove`, for a component that somebody watches.
+    #[cold]
     #[inline(never)]
     fn remove_with_care<T: Component>(&mut self) -> Option<T> {
         let (entity, now) = (self.entity, self.pools.clock.now);
@@ -183,7 +188,7 @@ impl Gate<'_> {
     }
 
     /// As `insert`, for a component that a group names.
-    #[inline]
+    #[inline(never)]
     fn insert_grouped<T: Component>(&mut self, value: T) -> Option<T> {
         let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
         let (groups, mut family) = self.pools.split();
@@ -216,12 +221,15 @@ impl Gate<'_> {
         let now = self.pools.clock.now;
         let pool = self.pools.get_mut::<T>()?;
         if pool.tag.needs_care {
-            return self.remove_with_care();
+            return match pool.tag.is_watched() {
+                true => self.remove_with_care(),
+                false => self.remove_grouped(),
+            };
         }
         release(pool.parts(now), self.entity, &mut *self.word)
     }
 
-    #[inline]
+    #[inline(never)]
     fn remove_grouped<T: Component>(&mut self) -> Option<T> {
         let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
         let (groups, mut family) = self.pools.split();

@@ -65,6 +65,12 @@ impl Tag {
         }
     }
 
+    /// Whether somebody wants to know more than a group does.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_noted || self.is_journaled
+    }
+
     /// The signature bit, and whether no other pool has it.
     pub(crate) fn bit(&self) -> (u64, bool) {
         (self.bit, self.keep != u64::MAX)

@@ -2,7 +2,9 @@
 //!
 //! Bulk rows use `spawn_columns`; single components are iterated as the slice of their pool, and
 //! several by a query and `for_each`. `random_get` holds the pool's guard for the whole loop. Rows
-//! for what Esker does not have yet (schedule, snapshots) are not offered.
+//! for what Esker does not have yet (snapshots) are not offered.
+
+mod systems;
 
 use std::any::Any;
 
@@ -132,6 +134,7 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
             lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
         }
         Workload::ParIter2 => lasting(pairs::<G>(n).0, par_iter_2, sum),
+        Workload::Schedule if !G => lasting(systems::five(n), systems::step, systems::sum),
         Workload::Schedule | Workload::Serialize | Workload::Deserialize => None,
     }
 }
