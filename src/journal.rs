@@ -10,6 +10,7 @@
 //! back. So each reader is given each entry that it did not miss exactly once, in order.
 
 use std::collections::VecDeque;
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
@@ -51,9 +52,14 @@ impl<T> Default for Journal<T> {
 }
 
 impl<T> Journal<T> {
-    /// Lets at most this many entries wait.
-    pub(crate) fn set_limit(&mut self, limit: usize) {
+    /// Lets at most this many entries wait, and hands back those that are too many.
+    pub(crate) fn set_limit(&mut self, limit: usize) -> Vec<T> {
         self.limit = limit.max(1);
+        let many = self.entries.len().saturating_sub(self.limit);
+        let unread_from = self.slowest().max(self.first);
+        self.overtaken += (self.first + many as u64).saturating_sub(unread_from);
+        self.first += many as u64;
+        self.entries.drain(..many).collect()
     }
 
     /// Registers a reader that is given what is written from now on.
@@ -75,13 +81,16 @@ impl<T> Journal<T> {
         if self.entries.len() <= self.limit {
             return None;
         }
+        self.overtaken += u64::from(self.slowest() <= self.first);
         self.first += 1;
-        self.overtaken += 1;
         self.entries.pop_front()
     }
 
-    /// What a reader has not read yet, which it has from now on.
+    /// What a reader has not read yet, which it has from now on; nothing for one of another journal.
     pub(crate) fn read(&self, place: &Place) -> Portion {
+        if !self.knows(place) {
+            return Portion { start: 0, end: 0, missed: 0 };
+        }
         let next = place.next.load(Relaxed);
         place.next.store(self.end(), Relaxed);
         let missed = self.first.saturating_sub(next);
@@ -91,21 +100,16 @@ impl<T> Journal<T> {
 
     /// Number of entries that a reader has not read.
     pub(crate) fn unread(&self, place: &Place) -> usize {
+        if !self.knows(place) {
+            return 0;
+        }
         (self.end() - place.next.load(Relaxed).max(self.first)) as usize
     }
 
     /// Takes out what all readers have read; the caller drops it.
     pub(crate) fn trim(&mut self) -> Vec<T> {
-        let end = self.end();
-        let mut slowest = end;
-        self.readers.retain(|reader| match reader.upgrade() {
-            Some(place) => {
-                slowest = slowest.min(place.next.load(Relaxed));
-                true
-            }
-            None => false,
-        });
-        let count = slowest.saturating_sub(self.first) as usize;
+        self.readers.retain(|reader| reader.strong_count() > 0);
+        let count = self.slowest().saturating_sub(self.first) as usize;
         self.first += count as u64;
         let gone: Vec<T> = self.entries.drain(..count).collect();
         // A burst is over: what it needed is given back.
@@ -137,6 +141,17 @@ impl<T> Journal<T> {
     pub(crate) fn heap_bytes(&self) -> usize {
         self.entries.capacity() * size_of::<T>()
             + self.readers.capacity() * size_of::<Weak<Place>>()
+    }
+
+    /// Number of the entry that the slowest reader reads next.
+    fn slowest(&self) -> u64 {
+        let places = self.readers.iter().filter_map(Weak::upgrade);
+        places.map(|place| place.next.load(Relaxed)).min().unwrap_or(self.end())
+    }
+
+    /// Whether a reader is one of this journal.
+    fn knows(&self, place: &Place) -> bool {
+        self.readers.iter().any(|reader| ptr::eq(reader.as_ptr(), place))
     }
 
     fn end(&self) -> u64 {
@@ -177,7 +192,7 @@ mod tests {
     #[test]
     fn who_stays_away_is_overtaken_and_told_so() {
         let mut journal = Journal::default();
-        journal.set_limit(10);
+        assert!(journal.set_limit(10).is_empty());
         let place = journal.reader();
 
         for n in 0..25 {

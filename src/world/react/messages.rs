@@ -66,7 +66,7 @@ impl<M: Send + Sync + 'static> Messages<M> {
 
     /// Lets at most this many messages wait for the slowest reader, instead of about a million.
     pub fn set_limit(&mut self, limit: usize) {
-        self.journal.set_limit(limit);
+        drop(self.journal.set_limit(limit));
     }
 
     /// Messages that went although a reader had not read them.

@@ -23,7 +23,7 @@ pub struct RemovedKey<T>(PhantomData<T>);
 pub struct Removal<T> {
     /// The entity; it may be dead, or have got a new value since.
     pub entity: Entity,
-    /// A copy of the value, if the component says `#[component(keep_removed)]`.
+    /// The value or a copy of it, if the component says `#[component(keep_removed)]`.
     pub value: Option<T>,
 }
 
@@ -81,7 +81,8 @@ impl World {
 
     /// Lets at most this many removals of `T` wait for the slowest reader.
     pub fn set_removal_limit<T: Component>(&mut self, limit: usize) {
-        self.pools.get_or_create::<T>().journal.get_mut().set_limit(limit);
+        let overtaken = self.pools.get_or_create::<T>().journal.get_mut().set_limit(limit);
+        drop(overtaken);
     }
 }
 
