@@ -181,8 +181,9 @@ impl Gate<'_> {
             let component = tag.id.index() as u32;
             self.pools.notes.push(Event { what: What::Removed, component, entity });
         }
-        if tag.is_journaled {
-            self.pools.get_mut::<T>()?.drop_overtaken();
+        if tag.is_journaled && self.pools.get_mut::<T>()?.has_overtaken() {
+            self.pools.notes.overtaken.push(tag.id.index() as u32);
+            self.pools.notes.is_pending = true;
         }
         value
     }

@@ -220,9 +220,13 @@ impl World {
     /// gone before the first value is dropped. Pools keep their memory.
     pub fn clear(&mut self) {
         let living = self.announce_clear();
+        // All copies before anything is changed: one of them may unwind.
+        let drafts: Vec<_> =
+            (0..self.pools.len()).map(|id| self.pools.at_mut(id).draft_all()).collect();
+        self.note_lost(&living);
         self.pools.groups.clear_members();
-        for id in 0..self.pools.len() {
-            self.pools.at_mut(id).journal_all();
+        for (id, draft) in drafts.into_iter().enumerate() {
+            self.pools.at_mut(id).journal_all(draft);
         }
         for id in 0..self.pools.len() {
             self.pools.at_mut(id).forget_entities();

@@ -177,26 +177,37 @@ impl World {
     /// Nobody has it any more when the first value is dropped. The pool keeps its memory.
     pub fn clear_pool<T: Component>(&mut self) {
         self.announce_clear_pool::<T>();
+        self.note_clear_pool::<T>();
         self.empty_pool::<T>();
+        if let Some(pool) = self.pools.get_mut::<T>() {
+            pool.drop_overtaken();
+        }
         self.deliver();
     }
 
-    /// Tells listeners and readers that a pool is about to be emptied.
+    /// Tells listeners that a pool is about to be emptied.
     fn announce_clear_pool<T: Component>(&mut self) {
-        let hears_removal = self.pools.hears_removal;
+        if !self.pools.hears_removal {
+            return;
+        }
         let Some(pool) = self.pools.get_mut::<T>() else { return };
-        if !pool.tag.needs_care && !hears_removal {
-            return;
-        }
-        let (tag, entities) = (pool.tag, pool.cell.get_mut().entities().to_vec());
-        pool.journal_all();
-        if !hears_removal && !tag.is_noted {
-            return;
-        }
-        let component = tag.id.index() as u32;
-        for entity in entities {
+        let component = pool.tag.id.index() as u32;
+        for entity in pool.cell.get_mut().entities().to_vec() {
             self.announce_one(component, entity);
-            if tag.is_noted {
+        }
+    }
+
+    /// Tells readers and sets that a pool is about to be emptied, when no listener can stop it.
+    fn note_clear_pool<T: Component>(&mut self) {
+        let Some(pool) = self.pools.get_mut::<T>().filter(|pool| pool.tag.needs_care) else {
+            return;
+        };
+        let draft = pool.draft();
+        pool.write(draft);
+        let tag = pool.tag;
+        if tag.is_noted {
+            let component = tag.id.index() as u32;
+            for entity in pool.cell.get_mut().entities().to_vec() {
                 self.pools.notes.push(Event { what: What::Removed, component, entity });
             }
         }
@@ -412,10 +423,12 @@ impl<T: Component> PoolMut<'_, T> {
     ///
     /// Nobody has the component any more when the first value is dropped.
     pub fn clear(&mut self) {
+        // Dropped when the books are right.
+        let mut overtaken = Vec::new();
         if let Some(journal) = &mut self.journal {
             // All copies first: one of them may unwind.
             let removals: Vec<_> = self.map.iter().map(|(id, value)| removal(id, value)).collect();
-            removals.into_iter().for_each(|removal| drop(journal.push(removal)));
+            overtaken.extend(removals.into_iter().filter_map(|removal| journal.push(removal)));
         }
         if self.echo.is_some() {
             for entity in self.map.entities().to_vec() {

@@ -1,6 +1,6 @@
 //! One pool as the world holds it, typed and with a face that knows no type.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::mem;
 
 use super::World;
@@ -61,9 +61,38 @@ impl<T: Component> PoolBox<T> {
         }
     }
 
-    /// Drops entries that went unread, when the books are right.
-    pub(super) fn drop_overtaken(&mut self) {
-        mem::take(&mut self.overtaken);
+    /// Entries for the journal of all values, which are about to go; none if nobody reads them.
+    ///
+    /// Made before anything is changed: a copy may unwind.
+    pub(super) fn draft(&mut self) -> Vec<Removal<T>> {
+        if !self.tag.is_journaled {
+            return Vec::new();
+        }
+        self.cell.get_mut().iter().map(|(entity, value)| removal(entity, value)).collect()
+    }
+
+    /// Writes entries into the journal.
+    pub(super) fn write(&mut self, removals: Vec<Removal<T>>) {
+        for removal in removals {
+            self.overtaken.extend(self.journal.get_mut().push(removal));
+        }
+    }
+
+    /// Writes into the journal that an entity has lost this value, which nobody else wants; hands it
+    /// back if the journal does not keep it.
+    #[cold]
+    fn write_lost(&mut self, entity: Entity, value: T) -> Option<T> {
+        let (kept, rest) = match T::keep_removed() {
+            Some(_) => (Some(value), None),
+            None => (None, Some(value)),
+        };
+        self.write(vec![Removal::new(entity, kept)]);
+        rest
+    }
+
+    /// Whether entries that went unread wait to be dropped.
+    pub(super) fn has_overtaken(&self) -> bool {
+        !self.overtaken.is_empty()
     }
 }
 
@@ -105,8 +134,14 @@ pub(crate) trait AnyPool: Send + Sync {
     /// Drops what all readers of the journal have read.
     fn trim_journal(&mut self);
 
-    /// Writes all entities into the journal: they are about to lose their values.
-    fn journal_all(&mut self);
+    /// Entries for the journal of all values, which are about to go.
+    fn draft_all(&mut self) -> Box<dyn Any>;
+
+    /// Writes what `draft_all` has made into the journal.
+    fn journal_all(&mut self, draft: Box<dyn Any>);
+
+    /// Drops entries that went unread, when the books are right.
+    fn drop_overtaken(&mut self);
 
     /// Entries of the journal that wait to be read, that went unread, and bytes of heap memory.
     fn journal_size(&self) -> (usize, u64, usize);
@@ -183,15 +218,16 @@ impl<T: Component> AnyPool for PoolBox<T> {
         drop(read_by_all);
     }
 
-    fn journal_all(&mut self) {
-        if !self.tag.is_journaled {
-            return;
-        }
-        let removals: Vec<Removal<T>> =
-            self.cell.get_mut().iter().map(|(entity, value)| removal(entity, value)).collect();
-        for removal in removals {
-            self.overtaken.extend(self.journal.get_mut().push(removal));
-        }
+    fn draft_all(&mut self) -> Box<dyn Any> {
+        Box::new(self.draft())
+    }
+
+    fn journal_all(&mut self, draft: Box<dyn Any>) {
+        self.write(*draft.downcast().expect("made by this pool"));
+    }
+
+    fn drop_overtaken(&mut self) {
+        mem::take(&mut self.overtaken);
     }
 
     fn journal_size(&self) -> (usize, u64, usize) {
@@ -205,21 +241,23 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn detach(&mut self, entity: Entity) -> u64 {
-        if self.tag.is_journaled {
-            self.note_removal(entity);
+        let Some(value) = self.cell.get_mut().remove(entity) else { return 0 };
+        let rest = match self.tag.is_journaled {
+            true => self.write_lost(entity, value),
+            false => Some(value),
+        };
+        if mem::needs_drop::<T>() {
+            self.limbo.extend(rest);
         }
-        match self.cell.get_mut().remove(entity) {
-            Some(value) if mem::needs_drop::<T>() || !self.overtaken.is_empty() => {
-                self.limbo.push(value);
-                self.tag.bit
-            }
-            _ => 0,
+        match self.limbo.is_empty() && self.overtaken.is_empty() {
+            true => 0,
+            false => self.tag.bit,
         }
     }
 
     fn bury(&mut self) {
         // Emptied before the first drop, which may unwind; the rest is dropped on the way out.
-        mem::take(&mut self.overtaken);
+        let _overtaken = mem::take(&mut self.overtaken);
         self.limbo.clear();
     }
 
@@ -228,7 +266,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn drop_values(&mut self) {
-        mem::take(&mut self.overtaken);
+        let _overtaken = mem::take(&mut self.overtaken);
         self.cell.get_mut().drop_values();
     }
 }

@@ -43,8 +43,8 @@ impl World {
         count
     }
 
-    /// Tells the listeners that all entities are about to lose all components, and notes it; returns
-    /// the entities if somebody wants to hear of their death.
+    /// Tells the listeners that all entities are about to lose all components; returns the
+    /// entities if somebody wants to hear of their death.
     pub(in crate::world) fn announce_clear(&mut self) -> Vec<Entity> {
         if !self.pools.death_needs_care {
             return Vec::new();
@@ -56,12 +56,11 @@ impl World {
                 self.announce_all(entity);
             }
         }
-        self.note_lost(&living);
         living
     }
 
     /// Notes that entities lose the components that somebody wants to hear of.
-    fn note_lost(&mut self, entities: &[Entity]) {
+    pub(in crate::world) fn note_lost(&mut self, entities: &[Entity]) {
         for &entity in entities {
             let ids: Vec<_> = self.component_ids(entity).collect();
             for id in ids {

@@ -25,6 +25,9 @@ impl World {
         if self.pools.notes.holds > 0 {
             return;
         }
+        for component in mem::take(&mut self.pools.notes.overtaken) {
+            self.pools.at_mut(component as usize).drop_overtaken();
+        }
         self.pools.notes.is_pending = false;
         let mut events = mem::take(&mut self.pools.notes.events);
         self.add_required(&mut events);

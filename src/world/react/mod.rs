@@ -62,8 +62,10 @@ pub(super) struct React {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(super) events: Vec<Event>,
-    /// Whether there is something to deliver: events, or commands.
+    /// Whether there is something to do at the end: events, commands, entries of journals.
     pub(super) is_pending: bool,
+    /// Components of whose journals entries wait to be dropped.
+    pub(super) overtaken: Vec<u32>,
     /// Operations under way that want it delivered when they are done.
     pub(super) holds: u32,
     pub(super) signals: Signals,
