@@ -204,7 +204,8 @@ impl Group {
     ) -> Vec<Entity> {
         let Some(touched) = &mut self.touched else { return Vec::new() };
         let is_anybody = std::mem::take(&mut touched.is_anybody);
-        let mut found = std::mem::take(&mut touched.entities);
+        // Not as a set, which would have room for one version of an index only.
+        let mut found = std::mem::take(&mut touched.entities).as_slice().to_vec();
         if is_anybody {
             found.extend(known.iter());
             match self.condition.owned.first() {
@@ -214,7 +215,7 @@ impl Group {
                 None => found.extend(self.members.iter()),
             }
         }
-        found.as_slice().to_vec()
+        found
     }
 
     /// Whether an entity is a member.

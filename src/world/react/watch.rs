@@ -6,7 +6,7 @@ use super::signals::{AnyList, BoxedListener, List};
 use super::{Connection, Listener};
 use crate::entity::Entity;
 use crate::group::GroupNumber;
-use crate::sparse::SparseSet;
+use crate::sparse::{Entry, SparseSet};
 use crate::world::{GroupId, World};
 
 /// The groups that are watched.
@@ -140,6 +140,14 @@ impl World {
         let mut crossings = Crossings::default();
         let touched = group.take_touched(&watch.known, &mut family);
         for entity in touched {
+            // Another version of it that was a member, of whose death nobody else may tell.
+            if let Entry::Displaced(at) = watch.known.entry(entity) {
+                let other = watch.known.as_slice()[at];
+                if !group.has(other, &mut family) {
+                    watch.known.remove(other);
+                    crossings.left.push(other);
+                }
+            }
             match (watch.known.contains(entity), group.has(entity, &mut family)) {
                 (false, true) => {
                     watch.known.insert(entity);
