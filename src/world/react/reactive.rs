@@ -1,12 +1,14 @@
 //! Sets that collect the entities to which something happened, until they are drained.
 
 use std::any::TypeId;
+use std::collections::BTreeSet;
+use std::mem;
 
 use super::{Event, What};
 use crate::cell::{Cell, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
-use crate::sparse::SparseSet;
+use crate::sparse::{Entry, SparseSet};
 use crate::world::World;
 use crate::world::pools::name_of;
 
@@ -20,6 +22,8 @@ pub(crate) struct Reactive {
     /// Whether an entity is forgotten when it loses one of these components.
     forgets: bool,
     set: Cell<SparseSet>,
+    /// Dead entities whose index another one has got, which has taken their place in the set.
+    displaced: BTreeSet<Entity>,
 }
 
 impl Reactive {
@@ -28,15 +32,47 @@ impl Reactive {
         self.collects.iter().map(|&(_, component)| component)
     }
 
-    fn hear(&mut self, Event { what, component, entity }: Event) {
+    /// Hears of an event to an entity that may be dead; `has` says whether it has the component now.
+    ///
+    /// That may be another answer than the event gives, which is old if it was noted through `&World`.
+    fn hear(&mut self, event: Event, is_alive: bool, has: impl Fn(u32, Entity) -> bool) {
+        let Event { what, component, entity } = event;
         if self.collects.contains(&(what, component)) {
-            self.set.get_mut().insert(entity);
+            if !self.forgets || what == What::Removed || has(component, entity) {
+                self.collect(entity, is_alive);
+            }
         } else if self.forgets
             && what == What::Removed
             && self.components().any(|listed| listed == component)
+            && !has(component, entity)
         {
             self.set.get_mut().remove(entity);
+            self.displaced.remove(&entity);
         }
+    }
+
+    fn collect(&mut self, entity: Entity, is_alive: bool) {
+        let set = self.set.get_mut();
+        if self.displaced.contains(&entity) {
+            return;
+        }
+        if let Entry::Displaced(at) = set.entry(entity) {
+            // Of two versions of an index the living one is in the set.
+            if !is_alive {
+                self.displaced.insert(entity);
+                return;
+            }
+            self.displaced.insert(set.as_slice()[at]);
+        }
+        set.insert(entity);
+    }
+
+    fn drain(&mut self) -> Vec<Entity> {
+        let mut drained: Vec<Entity> = mem::take(&mut self.displaced).into_iter().collect();
+        let set = self.set.get_mut();
+        drained.extend(set.iter());
+        set.clear();
+        drained
     }
 }
 
@@ -112,25 +148,24 @@ impl World {
         }
     }
 
-    /// Takes all entities out of a reactive set, in the order in which they came.
+    /// Takes all entities out of a reactive set: first those whose index another one of them has got
+    /// since, which the set itself does not show; then the others in the order in which they came,
+    /// unless the set has forgotten some.
     pub fn drain_reacted<S: 'static>(&mut self) -> Vec<Entity> {
         let mut sets = self.pools.notes.reactive.iter_mut();
         let Some(reactive) = sets.find(|reactive| reactive.of == TypeId::of::<S>()) else {
             return Vec::new();
         };
-        let set = reactive.set.get_mut();
-        let drained = set.as_slice().to_vec();
-        set.clear();
-        drained
+        reactive.drain()
     }
 
     /// Ends a reactive set; what it has collected is returned. `None` if there is no such set.
     pub fn stop_reacting<S: 'static>(&mut self) -> Option<Vec<Entity>> {
         let sets = &mut self.pools.notes.reactive;
         let at = sets.iter().position(|reactive| reactive.of == TypeId::of::<S>())?;
-        let reactive = sets.remove(at);
+        let mut reactive = sets.remove(at);
         self.pools.mark_care();
-        Some(reactive.set.into_inner().as_slice().to_vec())
+        Some(reactive.drain())
     }
 
     fn find_reactive(&self, of: TypeId) -> Option<&Reactive> {
@@ -139,9 +174,16 @@ impl World {
 
     /// Lets the reactive sets hear of an event.
     pub(super) fn tell_sets(&mut self, event: Event) {
-        for reactive in &mut self.pools.notes.reactive {
-            reactive.hear(event);
+        let is_alive = self.entities.is_alive(event.entity);
+        let mut sets = mem::take(&mut self.pools.notes.reactive);
+        for reactive in &mut sets {
+            let pools = &self.pools;
+            let has = |id: u32, entity| {
+                pools.at(id as usize).look().is_ok_and(|map| map.contains(entity))
+            };
+            reactive.hear(event, is_alive, has);
         }
+        self.pools.notes.reactive = sets;
     }
 }
 
@@ -177,7 +219,10 @@ impl ReactiveBuilder<'_> {
                 reactive.collects = collects;
                 reactive.forgets = forgets;
             }
-            None => sets.push(Reactive { of, name, collects, forgets, set: Cell::default() }),
+            None => {
+                let (set, displaced) = (Cell::default(), BTreeSet::new());
+                sets.push(Reactive { of, name, collects, forgets, set, displaced });
+            }
         }
         world.pools.mark_care();
     }
