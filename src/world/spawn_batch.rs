@@ -15,6 +15,7 @@ impl World {
     ///
     /// The entities come to life as the returned iterator is walked, and the rest of them when
     /// it is dropped; so `world.spawn_batch(…);` spawns all, and collecting gives their ids.
+    /// Listeners hear of them when it is dropped.
     ///
     /// # Panics
     /// As [`spawn`](Self::spawn), while the batch is walked; those spawned so far stay.
@@ -63,7 +64,8 @@ where
     #[inline]
     fn next(&mut self) -> Option<Entity> {
         self.ended = true;
-        let entity = self.world.spawn(self.bundles.next()?);
+        let bundle = self.bundles.next()?;
+        let entity = self.world.held(|world| world.spawn(bundle));
         self.ended = false;
         Some(entity)
     }
@@ -109,7 +111,7 @@ where
         if self.world.is_noted::<I::Item>() {
             // One by one, so that each is noted; what is noted is delivered when all are there.
             let bundles = &mut self.bundles;
-            return self.world.batched(|world| {
+            return self.world.held(|world| {
                 bundles.for_each(|bundle| each(world.spawn(bundle)));
             });
         }
@@ -129,6 +131,10 @@ where
     fn drop(&mut self) {
         if !self.ended {
             self.spawn_rest(drop);
+        }
+        // Not on the way out of a panic, where another one would abort: the next operation does it.
+        if !std::thread::panicking() {
+            self.world.deliver();
         }
     }
 }

@@ -49,12 +49,16 @@ impl World {
 
     /// Does several operations, and delivers what they note when all are done.
     pub(in crate::world) fn batched<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
-        let done = {
-            let held = Held::new(self);
-            work(held.0)
-        };
+        let done = self.held(work);
         self.deliver();
         done
+    }
+
+    /// Does something that somebody else delivers.
+    #[inline]
+    pub(in crate::world) fn held<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        let held = Held::new(self);
+        work(held.0)
     }
 
     /// Whether somebody wants to know when one of these components is added, or an entity spawned.
@@ -233,6 +237,7 @@ impl World {
 struct Held<'w>(&'w mut World);
 
 impl<'w> Held<'w> {
+    #[inline]
     fn new(world: &'w mut World) -> Self {
         world.pools.notes.holds += 1;
         Self(world)
@@ -240,6 +245,7 @@ impl<'w> Held<'w> {
 }
 
 impl Drop for Held<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.0.pools.notes.holds -= 1;
     }
