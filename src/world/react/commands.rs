@@ -106,11 +106,12 @@ impl<'w, 's> Commands<'w, 's> {
     /// If no id is left.
     #[track_caller]
     pub fn spawn_empty(&mut self) -> Entity {
-        let reserved = match &mut self.stream {
-            Some(stream) => stream.next(),
-            None => self.world.reserve_entity(),
+        let Some(stream) = &mut self.stream else {
+            let entity = self.world.reserve_entity().unwrap_or_else(|error| panic!("{error}"));
+            self.queue.push(move |world: &mut World| world.settle_one(entity));
+            return entity;
         };
-        let entity = reserved.unwrap_or_else(|error| panic!("{error}"));
+        let entity = stream.next().unwrap_or_else(|error| panic!("{error}"));
         self.queue.push(move |world: &mut World| world.welcome(entity));
         entity
     }

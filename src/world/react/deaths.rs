@@ -87,13 +87,30 @@ impl World {
         self.react.reserved.lock().unwrap_or_else(PoisonError::into_inner).push(entity);
     }
 
-    /// Tells that an entity, whose id was known before, is there.
+    /// Tells that an entity is there whose id came from a stream.
     pub(super) fn welcome(&mut self, entity: Entity) {
+        if self.is_alive(entity) {
+            self.pools.note_spawn(entity);
+            self.deliver();
+        }
+    }
+
+    /// Brings a reserved entity to life, and delivers that; of others that come to life with it
+    /// nobody hears yet. So listeners that spawn go down one by one, and the chain tells of them.
+    pub(in crate::world) fn settle_one(&mut self, entity: Entity) {
         self.entities.settle();
-        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
-        reserved.retain(|&other| other != entity);
-        self.pools.note_spawn(entity);
+        self.note_if_reserved(entity);
         self.deliver();
+    }
+
+    /// Notes that an entity has come to life, if it was reserved and that was not told yet.
+    fn note_if_reserved(&mut self, entity: Entity) {
+        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let at = reserved.iter().position(|&other| other == entity);
+        if let Some(at) = at.filter(|_| self.entities.is_alive(entity)) {
+            reserved.remove(at);
+            self.pools.note_spawn(entity);
+        }
     }
 
     /// Notes that reserved entities have come to life.

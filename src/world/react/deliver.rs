@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{Event, Queue, What};
+use super::{Cause, Event, Queue, What};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::world::{Bundle, ComponentVisitor, World};
@@ -34,12 +34,13 @@ impl World {
         for &event in &events {
             self.tell_sets(event);
         }
-        let first = events.first().copied();
+        let first = events.first().copied().map(Cause::Event);
+        let cause = self.react.cause.take().or(first);
         let depth = self.react.chain.len();
         // Kept even if a listener unwinds, so that nothing is called twice.
         let mut level = Level { world: self, depth };
-        if let Some(event) = first {
-            level.enter(event);
+        if let Some(cause) = cause {
+            level.enter(cause);
         }
         for event in events {
             level.world.tell_listeners(event);
@@ -172,7 +173,16 @@ impl World {
 
     /// Tells the listeners that an entity is about to lose a component.
     pub(in crate::world) fn announce_one(&mut self, component: u32, entity: Entity) {
-        self.tell_listeners(Event { what: What::Removing, component, entity });
+        let event = Event { what: What::Removing, component, entity };
+        self.tell_listeners(event);
+        self.note_cause(Cause::Event(event));
+    }
+
+    /// Remembers why listeners were called, if they want something.
+    pub(super) fn note_cause(&mut self, cause: Cause) {
+        if !self.react.queue.is_empty() {
+            self.react.cause.get_or_insert(cause);
+        }
     }
 
     /// Tells the listeners that an entity is about to lose all its components.
@@ -210,7 +220,11 @@ impl World {
 
     /// What led to the operation that is under way, in words.
     fn chain_in_words(&self) -> String {
-        let words = self.react.chain.iter().map(|event| {
+        let words = self.react.chain.iter().map(|&cause| {
+            let event = match cause {
+                Cause::Event(event) => event,
+                Cause::Triggered(name) => return format!("`{name}` triggered"),
+            };
             let verb = match event.what {
                 What::Spawned => "spawned",
                 What::Added => "added",
@@ -258,8 +272,8 @@ struct Level<'w> {
 }
 
 impl Level<'_> {
-    fn enter(&mut self, event: Event) {
-        self.world.react.chain.push(event);
+    fn enter(&mut self, cause: Cause) {
+        self.world.react.chain.push(cause);
         if self.depth >= DEEPEST {
             let chain = self.world.chain_in_words();
             panic!(

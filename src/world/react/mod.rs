@@ -48,7 +48,10 @@ pub(super) struct React {
     report: CommandReport,
     is_strict: bool,
     /// What is being delivered, from the outermost operation in.
-    chain: Vec<Event>,
+    chain: Vec<Cause>,
+    /// What the operation under way has told of before its end: a removal, or an event of the
+    /// user's own.
+    cause: Option<Cause>,
     /// Listeners of events of the user's own, by their type.
     events: FxHashMap<TypeId, Box<dyn AnyList>>,
     /// Entities that were reserved while somebody listened to spawns.
@@ -87,6 +90,14 @@ pub(crate) struct Event {
     /// The component; nothing for `Spawned` and `Despawned`.
     pub(crate) component: u32,
     pub(crate) entity: Entity,
+}
+
+/// What has called listeners.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cause {
+    Event(Event),
+    /// An event of the user's own, by the name of its type.
+    Triggered(&'static str),
 }
 
 /// What happened.

@@ -3,8 +3,9 @@
 use std::any::TypeId;
 
 use super::signals::List;
-use super::{Commands, Connection, React};
+use super::{Cause, Commands, Connection, React};
 use crate::world::World;
+use crate::world::pools::name_of;
 
 type Heard<E> = Box<dyn FnMut(&World, &E, &mut Commands<'_, '_>) + Send + Sync>;
 
@@ -50,6 +51,7 @@ impl World {
             |world| Some(world.react.channel::<E>()),
             |listener, world, commands| listener(world, &event, commands),
         );
+        self.note_cause(Cause::Triggered(name_of::<E>()));
         self.deliver();
     }
 }
