@@ -52,12 +52,14 @@ impl<L> List<L> {
     }
 
     fn remove(&mut self, connection: Connection) -> Option<L> {
-        let at = self.0.iter().position(|entry| entry.connection == connection)?;
+        let is_it = |entry: &Entry<L>| entry.connection == connection && entry.is_alive();
+        let at = self.0.iter().position(is_it)?;
         Some(self.0.remove(at).listener)
     }
 
     fn scope(&mut self, connection: Connection) -> Option<ScopedConnection> {
-        let entry = self.0.iter_mut().find(|entry| entry.connection == connection)?;
+        let is_it = |entry: &&mut Entry<L>| entry.connection == connection && entry.is_alive();
+        let entry = self.0.iter_mut().find(is_it)?;
         let lives = Arc::new(());
         entry.scope = Some(Arc::downgrade(&lives));
         Some(ScopedConnection { _lives: lives })
