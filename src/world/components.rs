@@ -159,6 +159,8 @@ impl World {
         if let Some(component) = repeated_component::<B>() {
             panic!("cannot take `{}`: it names `{component}` twice", name_of::<B>());
         }
+        // What an operation that unwound has left comes first: listeners to it may take some away.
+        self.deliver();
         self.gate(entity)?;
         if !self.has::<B>(entity) {
             return Ok(None);

@@ -190,6 +190,7 @@ impl World {
         if !self.pools.hears_removal {
             return;
         }
+        self.deliver();
         let Some(pool) = self.pools.get_mut::<T>() else { return };
         let component = pool.tag.id.index() as u32;
         for entity in pool.cell.get_mut().entities().to_vec() {

@@ -24,6 +24,14 @@ impl World {
     /// Lets entities die that somebody wants to hear of: all are announced, then all go.
     #[cold]
     pub(in crate::world) fn despawn_all_with_care(&mut self, entities: Vec<Entity>) -> usize {
+        if self.pools.hears_spawn {
+            for &entity in &entities {
+                self.entities.settle();
+                self.note_if_reserved(entity);
+            }
+        }
+        // What an operation that unwound has left comes first, too.
+        self.deliver();
         let mut dying = SparseSet::new();
         for entity in entities {
             // Brings a reserved one to life, which must be before it can die.
@@ -49,7 +57,7 @@ impl World {
         if !self.pools.death_needs_care {
             return Vec::new();
         }
-        self.entities.settle();
+        self.settle();
         let living: Vec<Entity> = self.entities().collect();
         if self.pools.hears_removal {
             for &entity in &living {
@@ -111,6 +119,23 @@ impl World {
             reserved.remove(at);
             self.pools.note_spawn(entity);
         }
+    }
+
+    /// Puts in front of events that entities in them have come to life, if they were reserved.
+    pub(super) fn tell_of_reserved(&mut self, events: &mut Vec<Event>) {
+        if !self.pools.hears_spawn {
+            return;
+        }
+        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut told = Vec::new();
+        reserved.retain(|&entity| {
+            let is_heard_of = events.iter().any(|event| event.entity == entity);
+            if is_heard_of {
+                told.push(Event { what: What::Spawned, component: 0, entity });
+            }
+            !is_heard_of
+        });
+        events.splice(..0, told);
     }
 
     /// Notes that reserved entities have come to life.

@@ -5,7 +5,7 @@ use std::mem;
 use super::{Cause, Event, Queue, What};
 use crate::component::Component;
 use crate::entity::Entity;
-use crate::world::{Bundle, ComponentVisitor, World};
+use crate::world::{Bundle, ComponentId, ComponentVisitor, World};
 
 /// Operations that may follow from each other, commands of listeners being operations again.
 const DEEPEST: usize = 64;
@@ -30,6 +30,7 @@ impl World {
         }
         self.pools.notes.is_pending = false;
         let mut events = mem::take(&mut self.pools.notes.events);
+        self.tell_of_reserved(&mut events);
         self.add_required(&mut events);
         for &event in &events {
             self.tell_sets(event);
@@ -158,17 +159,19 @@ impl World {
 
     #[cold]
     fn announce_each<B: Bundle>(&mut self, entity: Entity) {
-        struct Announce<'w>(&'w mut World, Entity);
+        struct Announce<'w>(&'w mut World, Entity, Vec<ComponentId>);
         impl ComponentVisitor for Announce<'_> {
             fn visit<T: Component>(&mut self) {
-                if let Some(id) = self.0.component_id::<T>()
-                    && self.0.has::<T>(self.1)
-                {
+                let id = self.0.component_id::<T>().filter(|id| !self.2.contains(id));
+                if let Some(id) = id.filter(|_| self.0.has::<T>(self.1)) {
+                    self.2.push(id);
                     self.0.announce_one(id.index() as u32, self.1);
                 }
             }
         }
-        B::visit(&mut Announce(self, entity));
+        // What an operation that unwound has left comes first.
+        self.deliver();
+        B::visit(&mut Announce(self, entity, Vec::new()));
     }
 
     /// Tells the listeners that an entity is about to lose a component.

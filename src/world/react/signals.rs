@@ -200,6 +200,9 @@ impl World {
     }
 
     /// Calls `listener` whenever an entity has come to life, before it hears of its components.
+    ///
+    /// Of an entity that was [reserved](Self::reserve_entity) it hears with the next
+    /// [`settle`](Self::settle) or [`refresh`](Self::refresh), or when something else is heard of it.
     pub fn on_spawn(&mut self, listener: impl Listener) -> Connection {
         self.connect(What::Spawned, 0, Box::new(listener))
     }
