@@ -116,6 +116,8 @@ impl Options {
             quote!(|world, entity| world.require::<#ty>(entity, #make))
         });
         Some(quote! {
+            // With all hooks there is nothing left to update.
+            #[allow(clippy::needless_update)]
             fn extras() -> ::core::option::Option<
                 &'static (dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync)
             > {
