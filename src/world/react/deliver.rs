@@ -278,6 +278,8 @@ impl Level<'_> {
     fn enter(&mut self, cause: Cause) {
         self.world.react.chain.push(cause);
         if self.depth >= DEEPEST {
+            // As if a listener had panicked: what they have recorded is not carried out later.
+            drop(mem::take(&mut self.world.react.queue));
             let chain = self.world.chain_in_words();
             panic!(
                 "listeners set each other off without end ({} operations inside each other): {chain}; \
