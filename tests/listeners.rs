@@ -287,7 +287,14 @@ fn listeners_that_set_each_other_off_without_end_are_stopped_by_a_panic_that_nam
 
         assert!(message.contains("without end") && message.contains(word), "{nth}: {message}");
         world.verify().unwrap();
-        // The same again: it has forgotten nothing, and counts from the start.
+        // It counts from the start again.
+        let connection = world.on_add::<B>(|_, entity, commands| commands.remove::<B>(entity));
+        let living: Vec<_> = world.entities().collect();
+        for entity in living {
+            world.insert(entity, B(0)).unwrap();
+            assert!(!world.has::<B>(entity));
+        }
+        world.disconnect(connection);
         assert!(panic_message(|| turn(&mut world)).contains("without end"));
     }
 }
@@ -394,9 +401,11 @@ fn a_listener_that_panics_leaves_the_state_before_or_after_and_all_listeners() {
             assert_eq!(reader.read(&world).len(), gone, "act {nth}, kind {which}");
             log.take();
             // Whoever listened listens, each once.
+            let commands_before = *world.resource::<u32>();
             let e = world.spawn(A(1));
             world.insert(e, A(2)).unwrap();
             world.despawn(e).unwrap();
+            assert_eq!(*world.resource::<u32>(), commands_before + 15, "act {nth}, kind {which}");
             let words: Vec<_> =
                 log.take().into_iter().filter(|word| word.ends_with(&e.to_string())).collect();
             let kinds = ["spawn", "add", "change", "remove", "despawn"];
@@ -448,6 +457,7 @@ fn what_a_panic_kept_back_is_heard_before_what_comes_later() {
 #[test]
 fn a_reserved_entity_is_heard_of_before_its_components_and_its_death() {
     let (mut world, log) = (World::new(), Log::default());
+    _ = world.on_spawn(|world, entity, _| assert!(world.is_alive(entity)));
     _ = world.on_spawn(log.hears("spawn"));
     _ = world.on_add::<A>(log.hears("add"));
     _ = world.on_despawn(log.hears("despawn"));
