@@ -36,7 +36,9 @@ impl Log {
     /// A listener that notes a word and its entity.
     fn hears(&self, word: &'static str) -> impl esker::world::Listener {
         let log = self.clone();
-        move |_: &World, entity: Entity, _: &mut Commands<'_>| log.note(format!("{word} {entity}"))
+        move |_: &World, entity: Entity, _: &mut Commands<'_, '_>| {
+            log.note(format!("{word} {entity}"))
+        }
     }
 }
 
@@ -323,7 +325,7 @@ fn armed(which: usize, log: &Log) -> (World, Arc<Mutex<bool>>) {
         let (log, arm) = (log.clone(), Arc::clone(&arm));
         let listen = move |word: &'static str, kind: usize| {
             let (log, arm) = (log.clone(), Arc::clone(&arm));
-            move |_: &World, entity: Entity, commands: &mut Commands<'_>| {
+            move |_: &World, entity: Entity, commands: &mut Commands<'_, '_>| {
                 log.note(format!("{word}{nth} {entity}"));
                 commands.add(move |world| *world.resource_mut::<u32>() += 1);
                 if nth == 1 && kind == which && *arm.lock().unwrap() {

@@ -112,15 +112,15 @@ fn hear(world: &World, listener: usize, (what, nth): (What, usize), entity: Enti
     world.resource_mut::<Log>().0.push(Heard { listener, what, nth, entity, seen });
 }
 
-fn hook_add(world: &World, entity: Entity, _: &mut Commands<'_>) {
+fn hook_add(world: &World, entity: Entity, _: &mut Commands<'_, '_>) {
     hear(world, 0, (What::Add, 0), entity);
 }
 
-fn hook_change(world: &World, entity: Entity, _: &mut Commands<'_>) {
+fn hook_change(world: &World, entity: Entity, _: &mut Commands<'_, '_>) {
     hear(world, 0, (What::Change, 0), entity);
 }
 
-fn hook_remove(world: &World, entity: Entity, _: &mut Commands<'_>) {
+fn hook_remove(world: &World, entity: Entity, _: &mut Commands<'_, '_>) {
     hear(world, 0, (What::Remove, 0), entity);
 }
 
@@ -148,7 +148,7 @@ fn wish(what: What, nth: usize, seen: Values) -> Option<Wish> {
     }
 }
 
-fn record(wish: Wish, entity: Entity, commands: &mut Commands<'_>) {
+fn record(wish: Wish, entity: Entity, commands: &mut Commands<'_, '_>) {
     match wish {
         Wish::Insert(nth, value) => of_kind!(nth, T => commands.insert(entity, T::make(value))),
         Wish::InsertPair(value) => commands.insert(entity, (C(value), A(value))),
@@ -411,7 +411,7 @@ impl Scene {
         }
         for listener in [1, 2] {
             let listen = move |what, nth| {
-                move |world: &World, entity: Entity, commands: &mut Commands<'_>| {
+                move |world: &World, entity: Entity, commands: &mut Commands<'_, '_>| {
                     hear(world, listener, (what, nth), entity);
                     if let (1, Some(wish)) = (listener, wish(what, nth, seen(world, entity))) {
                         record(wish, entity, commands);

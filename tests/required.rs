@@ -110,7 +110,7 @@ fn required_components_are_there_when_the_first_listener_is_called_and_are_heard
     let mut world = World::new();
     world.insert_resource(Vec::<&str>::new());
     fn hear(name: &'static str) -> impl esker::world::Listener {
-        move |world: &World, entity: Entity, _: &mut Commands<'_>| {
+        move |world: &World, entity: Entity, _: &mut Commands<'_, '_>| {
             assert!(world.has::<(Top, Middle, Last)>(entity));
             world.resource_mut::<Vec<&str>>().push(name);
         }
@@ -155,10 +155,10 @@ fn a_watch_tells_who_has_crossed_whatever_filled_and_emptied_the_group() {
         };
         // Watched late: those who are there have entered.
         assert!(world.crossings(group).is_none());
-        _ = world.on_enter(group, |world: &World, e: Entity, _: &mut Commands<'_>| {
+        _ = world.on_enter(group, |world: &World, e: Entity, _: &mut Commands<'_, '_>| {
             world.resource_mut::<(Vec<Entity>, Vec<Entity>)>().0.push(e);
         });
-        _ = world.on_leave(group, |world: &World, e: Entity, _: &mut Commands<'_>| {
+        _ = world.on_leave(group, |world: &World, e: Entity, _: &mut Commands<'_, '_>| {
             world.resource_mut::<(Vec<Entity>, Vec<Entity>)>().1.push(e);
         });
         let mut known = BTreeSet::new();
@@ -197,6 +197,8 @@ fn a_watch_tells_who_has_crossed_whatever_filled_and_emptied_the_group() {
         world.ungroup(group);
         world.refresh();
         assert!(world.crossings(group).is_none() && !world.watch(group));
-        assert!(world.on_enter(group, |_: &World, _: Entity, _: &mut Commands<'_>| ()).is_none());
+        assert!(
+            world.on_enter(group, |_: &World, _: Entity, _: &mut Commands<'_, '_>| ()).is_none()
+        );
     }
 }
