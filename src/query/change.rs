@@ -92,7 +92,7 @@ impl<'a, T: Component> TickView<'a, T> {
     fn candidates(self, of: fn(&Ticks, usize) -> Tick) -> Option<Vec<Entity>> {
         let Some(ticks) = self.ticks else { return Some(Vec::new()) };
         let entities = self.members.entities();
-        let most = 64.max(entities.len() / 8);
+        let most = 64.max(entities.len() / 16);
         let mut found = Vec::new();
         // Who was added was changed, too.
         ticks.changed_since(self.since, |at| {

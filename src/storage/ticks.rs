@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::tick::Tick;
 
 /// Positions that share a summary, and blocks that do.
-const BLOCK: usize = 64;
+const BLOCK: usize = 16;
 
 /// The ticks of the values of a storage, in packed order.
 ///
@@ -25,7 +25,7 @@ pub struct Ticks {
     added: Vec<AtomicU64>,
     changed: Vec<AtomicU64>,
     blocks: Vec<AtomicU64>,
-    /// Summaries of summaries: a million values have 245.
+    /// Summaries of summaries: a million values have 4,000.
     regions: Vec<AtomicU64>,
     /// The tick of what is done through a unique borrow.
     now: Tick,
@@ -83,7 +83,7 @@ impl Ticks {
     /// it returns `true`.
     ///
     /// # Complexity
-    /// O(n / 4096 + 64 × regions with a change + 64 × blocks with a change).
+    /// O(n / 256 + 16 × regions with a change + 16 × blocks with a change).
     pub fn changed_since(&self, since: Tick, mut each: impl FnMut(usize) -> bool) {
         for region in newer(&self.regions, 0..self.regions.len(), since) {
             let blocks = region * BLOCK..self.blocks.len().min((region + 1) * BLOCK);

@@ -132,14 +132,21 @@ pub struct Gate<'w> {
 }
 
 impl Gate<'_> {
+    /// The same gate, to be passed on. By value, because a gate whose address is taken lies in memory,
+    /// also where nobody cares.
+    #[inline(always)]
+    fn again(&mut self) -> Gate<'_> {
+        Gate { pools: &mut *self.pools, word: &mut *self.word, entity: self.entity }
+    }
+
     #[inline(always)]
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
         let now = self.pools.clock.now;
         let pool = self.pools.get_or_create::<T>();
         if pool.tag.needs_care {
             return match pool.tag.is_watched() {
-                true => self.insert_with_care(value),
-                false => self.insert_grouped(value),
+                true => self.again().insert_with_care(value),
+                false => self.again().insert_grouped(value),
             };
         }
         admit(pool.parts(now), self.entity, &mut *self.word, value)
@@ -148,12 +155,12 @@ impl Gate<'_> {
     /// As `insert`, for a component that somebody watches.
     #[cold]
     #[inline(never)]
-    fn insert_with_care<T: Component>(&mut self, value: T) -> Option<T> {
+    fn insert_with_care<T: Component>(mut self, value: T) -> Option<T> {
         let (entity, now) = (self.entity, self.pools.clock.now);
         let pool = self.pools.get_mut::<T>()?;
         let tag = pool.tag;
         let replaced = match tag.is_grouped {
-            true => self.insert_grouped(value),
+            true => self.again().insert_grouped(value),
             false => admit(pool.parts(now), entity, &mut *self.word, value),
         };
         if tag.is_noted {
@@ -166,7 +173,7 @@ impl Gate<'_> {
     /// As `remove`, for a component that somebody watches.
     #[cold]
     #[inline(never)]
-    fn remove_with_care<T: Component>(&mut self) -> Option<T> {
+    fn remove_with_care<T: Component>(mut self) -> Option<T> {
         let (entity, now) = (self.entity, self.pools.clock.now);
         let pool = self.pools.get_mut::<T>()?;
         let tag = pool.tag;
@@ -174,7 +181,7 @@ impl Gate<'_> {
             pool.note_removal(entity);
         }
         let value = match tag.is_grouped {
-            true => self.remove_grouped(),
+            true => self.again().remove_grouped(),
             false => release(pool.parts(now), entity, &mut *self.word),
         };
         if tag.is_noted && value.is_some() {
@@ -190,7 +197,7 @@ impl Gate<'_> {
 
     /// As `insert`, for a component that a group names.
     #[inline(never)]
-    fn insert_grouped<T: Component>(&mut self, value: T) -> Option<T> {
+    fn insert_grouped<T: Component>(self, value: T) -> Option<T> {
         let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
         let (groups, mut family) = self.pools.split();
         let pool = family.get_mut::<T>()?;
@@ -223,15 +230,15 @@ impl Gate<'_> {
         let pool = self.pools.get_mut::<T>()?;
         if pool.tag.needs_care {
             return match pool.tag.is_watched() {
-                true => self.remove_with_care(),
-                false => self.remove_grouped(),
+                true => self.again().remove_with_care(),
+                false => self.again().remove_grouped(),
             };
         }
         release(pool.parts(now), self.entity, &mut *self.word)
     }
 
     #[inline(never)]
-    fn remove_grouped<T: Component>(&mut self) -> Option<T> {
+    fn remove_grouped<T: Component>(self) -> Option<T> {
         let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
         let (groups, mut family) = self.pools.split();
         let pool = family.get_mut::<T>()?;

@@ -37,6 +37,19 @@ impl World {
     /// [`OutOfEntities`]; the bundle is dropped and the world is as it was.
     #[inline(always)]
     pub fn try_spawn<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
+        if self.pools.hears_spawn {
+            return self.try_spawn_noted(bundle);
+        }
+        let (entity, word) = self.entities.claim()?;
+        bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
+        self.deliver();
+        Ok(entity)
+    }
+
+    /// As `try_spawn`, while somebody listens to spawns.
+    #[cold]
+    #[inline(never)]
+    fn try_spawn_noted<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
         let (entity, word) = self.entities.claim()?;
         self.pools.note_spawn(entity);
         bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
@@ -51,10 +64,10 @@ impl World {
     #[inline]
     #[track_caller]
     pub fn spawn_empty(&mut self) -> Entity {
-        let entity = self.entities.spawn();
-        self.pools.note_spawn(entity);
-        self.deliver();
-        entity
+        match self.pools.hears_spawn {
+            true => self.spawn(()),
+            false => self.entities.spawn(),
+        }
     }
 
     /// Brings exactly this entity to life, with these components.

@@ -242,17 +242,20 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     fn detach(&mut self, entity: Entity) -> u64 {
         let Some(value) = self.cell.get_mut().remove(entity) else { return 0 };
-        let rest = match self.tag.is_journaled {
-            true => self.write_lost(entity, value),
-            false => Some(value),
-        };
-        if mem::needs_drop::<T>() {
+        if self.tag.is_journaled {
+            let rest = self.write_lost(entity, value);
             self.limbo.extend(rest);
+            return if self.limbo.is_empty() && self.overtaken.is_empty() {
+                0
+            } else {
+                self.tag.bit
+            };
         }
-        match self.limbo.is_empty() && self.overtaken.is_empty() {
-            true => 0,
-            false => self.tag.bit,
+        if mem::needs_drop::<T>() {
+            self.limbo.push(value);
+            return self.tag.bit;
         }
+        0
     }
 
     fn bury(&mut self) {
