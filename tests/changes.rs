@@ -327,3 +327,37 @@ fn threads_that_change_values_of_one_block_are_all_seen() {
 
     assert_eq!(world.query_filtered::<&A, Changed<A>>().count(), 3334);
 }
+
+#[test]
+fn the_dead_are_in_a_reactive_set_but_in_no_query() {
+    struct Lost;
+    let mut world = World::new();
+    world.reactive::<Lost>().removed::<A>().build();
+    let (dies, stays) = (world.spawn(A(1)), world.spawn(A(2)));
+    world.despawn(dies).unwrap();
+    world.remove::<A>(stays).unwrap();
+
+    let query = world.query_filtered::<(Entity, EntityRef<'_>), Reacted<Lost>>();
+    assert_eq!(query.iter().map(|(id, _)| id).collect::<Vec<_>>(), [stays]);
+    assert!(!query.contains(dies) && query.contains(stays));
+    drop(query);
+    assert_eq!(world.query_filtered::<Entity, Or<(Reacted<Lost>, With<Plain>)>>().count(), 1);
+    assert!(world.drain_reacted::<Lost>().contains(&dies));
+}
+
+#[test]
+fn so_many_changes_that_all_are_asked_are_the_same_changes() {
+    let mut world = World::new();
+    let ids: Vec<Entity> = world.spawn_batch((0..2000).map(|i| (A(i), Plain(i)))).collect();
+    world.refresh();
+    for count in [1, 60, 100, 130, 500, 2000] {
+        for &id in &ids[..count] {
+            world.get_mut::<A>(id).unwrap().0 += 1;
+        }
+        let query = world.query_filtered::<(Entity, &A, &Plain), Changed<A>>();
+        assert_eq!(query.iter().map(|(id, ..)| id).collect::<Vec<_>>(), ids[..count]);
+        assert_eq!(query.count(), count);
+        drop(query);
+        world.refresh();
+    }
+}

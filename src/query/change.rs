@@ -116,6 +116,7 @@ macro_rules! tick_filter {
 
             const IS_OPEN: bool = false;
             const IS_TIMED: bool = true;
+            const IS_EXACT: bool = true;
 
             fn uses(see: &mut impl FnMut(Key, Usage)) {
                 see(Key::of::<T>(), Usage::Ticks);
@@ -176,6 +177,9 @@ impl<S: 'static> QueryFilter for Reacted<S> {
 
     const IS_OPEN: bool = false;
     const IS_TIMED: bool = true;
+    const IS_EXACT: bool = true;
+    // A set may keep who has died.
+    const MAY_BE_DEAD: bool = true;
 
     fn uses(see: &mut impl FnMut(Key, Usage)) {
         see(Key::of::<ReactiveKey<S>>(), Usage::Read);

@@ -80,8 +80,8 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         };
         let driver = survey.driver.map(|driver| driver.name);
         let driver_len = views.entities.len();
-        let is_grouped =
-            survey.driver.is_some_and(|driver| driver_len < driver.entities.len()) || views.is_sure;
+        let is_part = survey.driver.is_some_and(|driver| driver_len < driver.entities.len());
+        let is_grouped = (is_part || views.is_sure) && !survey.is_timed;
         Explanation { driver, driver_len, matches, runs, is_grouped, way }
     }
 }

@@ -57,6 +57,14 @@ pub trait QueryFilter: Sealed {
     #[doc(hidden)]
     fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>);
 
+    /// Whether the candidates all pass.
+    #[doc(hidden)]
+    const IS_EXACT: bool = false;
+
+    /// Whether some of the candidates may be dead.
+    #[doc(hidden)]
+    const MAY_BE_DEAD: bool = false;
+
     /// Entities among which all are that pass, if the filter knows them and they are few.
     #[doc(hidden)]
     fn candidates(_view: Self::View<'_>) -> Option<Vec<Entity>> {
@@ -154,6 +162,10 @@ macro_rules! tuple_filter {
 
             const IS_OPEN: bool = true $(&& $name::IS_OPEN)*;
             const IS_TIMED: bool = false $(|| $name::IS_TIMED)*;
+            // Of one that knows, beside others that let everybody pass.
+            const IS_EXACT: bool =
+                (0 $(+ $name::IS_EXACT as usize)*) == 1 && true $(&& ($name::IS_EXACT || $name::IS_OPEN))*;
+            const MAY_BE_DEAD: bool = false $(|| $name::MAY_BE_DEAD)*;
 
             fn uses(see: &mut impl FnMut(Key, Usage)) {
                 $($name::uses(see);)*
@@ -196,6 +208,8 @@ macro_rules! tuple_filter {
 
             const IS_OPEN: bool = false;
             const IS_TIMED: bool = false $(|| $name::IS_TIMED)*;
+            const IS_EXACT: bool = true $(&& $name::IS_EXACT)*;
+            const MAY_BE_DEAD: bool = false $(|| $name::MAY_BE_DEAD)*;
 
             fn uses(see: &mut impl FnMut(Key, Usage)) {
                 $($name::uses(see);)*

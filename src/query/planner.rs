@@ -95,7 +95,8 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         match plan {
             Some(plan) => Piece::planned(views, plan),
             None => {
-                let is_exact = views.is_sure || survey.required <= 1 && !survey.is_picky;
+                let is_matched = views.is_sure || survey.required <= 1 && !survey.is_picky;
+                let is_exact = is_matched && !survey.is_timed;
                 Piece::direct(views, Guess::new(survey.pools <= 1, is_exact))
             }
         }
@@ -174,16 +175,23 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         (survey.is_picky, survey.is_timed) = (true, true);
         let driver = survey.driver.filter(|_| survey.wanted.is_some());
         let known = match (driver, self.living.get()) {
-            (None, None) => F::candidates(filter).map(|found| self.living.get_or_init(|| found)),
+            (None, None) => F::candidates(filter).map(|mut found| {
+                if F::MAY_BE_DEAD {
+                    found.retain(|&entity| self.world.is_alive(entity));
+                }
+                self.living.get_or_init(|| found)
+            }),
             (None, known) => known,
             _ => None,
         };
+        // The living entities, too, are kept there, if the filter does not know better.
+        let is_sure = F::IS_EXACT && known.is_some() && survey.driver.is_some();
         let entities = match (known, survey.driver) {
             (Some(known), _) => known,
             (None, Some(driver)) => driver.entities,
             (None, None) => self.living(),
         };
-        (Views { data, filter, entities, world: self.world, is_sure: false }, survey)
+        (Views { data, filter, entities, world: self.world, is_sure }, survey)
     }
 
     /// Looks for the plan, or makes one if that is worth it.

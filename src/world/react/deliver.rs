@@ -5,6 +5,7 @@ use std::mem;
 use super::{Cause, Event, Queue, What};
 use crate::component::Component;
 use crate::entity::Entity;
+use crate::world::pools::Pools;
 use crate::world::{Bundle, ComponentId, ComponentVisitor, World};
 
 /// Operations that may follow from each other, commands of listeners being operations again.
@@ -113,6 +114,10 @@ impl World {
             if what != What::Added {
                 continue;
             }
+            // It may be gone again, if it was added through `&World`.
+            if !self.pools.at_mut(component as usize).map_mut().contains(entity) {
+                continue;
+            }
             for require in self.pools.at(component as usize).required() {
                 require(self, entity);
             }
@@ -214,6 +219,13 @@ impl World {
         if self.pools.is_cared_for {
             for id in 0..self.pools.len() {
                 self.pools.at_mut(id).trim_journal();
+            }
+            // Nobody is left to read: nothing need be written.
+            let is_stale = |pools: &mut Pools, id| {
+                pools.at(id).tag().is_journaled && !pools.at_mut(id).is_journaled()
+            };
+            if (0..self.pools.len()).any(|id| is_stale(&mut self.pools, id)) {
+                self.pools.mark_care();
             }
         }
         for nth in 0..self.react.trims.len() {
