@@ -570,3 +570,21 @@ fn a_timed_schedule_reports_each_system() {
         "{report}"
     );
 }
+
+#[test]
+fn systems_exclude_each_other_also_if_the_one_between_them_is_disabled() {
+    let mut world = World::new();
+    let entity = world.spawn(Health(0));
+    let mut schedule = Schedule::new();
+    let set = |to: u32| {
+        move |mut query: Query<&mut Health>| query.iter_mut().for_each(|health| health.0 = to)
+    };
+    schedule.add_systems((set(1), set(2).named("between"), set(3)));
+    assert_eq!(schedule.set_enabled("between", false), 1);
+
+    for seed in 0..20 {
+        schedule.shuffle(Some(seed));
+        schedule.step(&mut world);
+        assert_eq!(*world.get::<Health>(entity).unwrap(), Health(3), "seed {seed}");
+    }
+}

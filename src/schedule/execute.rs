@@ -56,20 +56,20 @@ impl Schedule {
         for &at in &graph.producers {
             self.nodes[at].system.forget_output(world);
         }
-        let is_on = |nodes: &[Node], at: usize| {
-            nodes[at].is_enabled && chosen.is_none_or(|chosen| chosen[at])
-        };
+        let is_chosen = |at: usize| chosen.is_none_or(|chosen| chosen[at]);
         for segment in &graph.segments {
             match *segment {
                 Segment::Shared(start, end) => {
                     scratch.running.clear();
                     let order = graph.order[start..end].iter().copied();
-                    scratch.running.extend(order.filter(|&at| is_on(&self.nodes, at)));
+                    // Disabled ones, too: others that exclude each other may be connected only through
+                    // them (T1). Nobody is left out between two that are chosen.
+                    scratch.running.extend(order.filter(|&at| is_chosen(at)));
                     self.run_shared(world, &graph, &mut scratch);
                 }
                 Segment::Alone(place) => {
                     let at = graph.order[place];
-                    if is_on(&self.nodes, at) {
+                    if self.nodes[at].is_enabled && is_chosen(at) {
                         scratch.outcomes[at] = run_alone(&mut self.nodes[at], world);
                     }
                 }
@@ -130,7 +130,7 @@ impl Schedule {
 
     /// Runs systems that share the world.
     fn run_shared(&mut self, world: &mut World, graph: &Graph, scratch: &mut Scratch) {
-        if scratch.running.is_empty() {
+        if !scratch.running.iter().any(|&at| self.nodes[at].is_enabled) {
             return;
         }
         self.open_streams(world, &scratch.running);
@@ -223,7 +223,7 @@ impl Schedule {
     /// Whether at least two systems are worth a task, so that threads may gain something.
     fn is_worth_tasks(&self, running: &[usize]) -> bool {
         cfg!(feature = "parallel")
-            && running.iter().filter(|&&at| self.nodes[at].cost >= self.small).count() >= 2
+            && running.iter().filter(|&&at| !self.nodes[at].is_small(self.small)).count() >= 2
     }
 
     #[cfg(not(feature = "parallel"))]
@@ -306,7 +306,7 @@ impl<'a> Tasks<'a> {
     fn is_small(&self, place: usize) -> bool {
         self.nodes[place]
             .try_lock()
-            .is_ok_and(|node| node.as_ref().is_some_and(|n| n.cost < self.small))
+            .is_ok_and(|node| node.as_ref().is_some_and(|node| node.is_small(self.small)))
     }
 
     /// Runs a system; returns those that wait for nobody from now on.
@@ -351,8 +351,16 @@ impl Graph {
 }
 
 impl Node {
-    /// Runs the system if its conditions hold.
+    /// Whether a run is not worth a task.
+    fn is_small(&self, small: u64) -> bool {
+        !self.is_enabled || self.cost < small
+    }
+
+    /// Runs the system if it is enabled and its conditions hold.
     fn run(&mut self, world: &World, now: Tick, is_timed: bool) -> Outcome {
+        if !self.is_enabled {
+            return Outcome::Idle;
+        }
         #[cfg(feature = "tracing")]
         let _span = tracing::info_span!("system", name = self.system.name()).entered();
         let started = is_timed.then(Instant::now);
