@@ -588,3 +588,22 @@ fn systems_exclude_each_other_also_if_the_one_between_them_is_disabled() {
         assert_eq!(*world.get::<Health>(entity).unwrap(), Health(3), "seed {seed}");
     }
 }
+
+#[test]
+fn ids_are_given_out_once_after_a_system_has_panicked() {
+    let mut world = World::new();
+    let text = panic_message(|| {
+        world.run_system(|mut commands: Commands| {
+            commands.spawn(Health(1));
+            assert!(commands.is_empty(), "on purpose");
+        });
+    });
+    assert!(text.contains("on purpose"), "{text}");
+
+    let reserved = world.reserve_entity().unwrap();
+    let spawned: Vec<Entity> = (0..40).map(|_| world.spawn(())).collect();
+
+    assert!(!spawned.contains(&reserved));
+    assert!(world.is_alive(reserved));
+    world.verify().unwrap();
+}

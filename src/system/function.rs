@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::Run;
 use super::output::SystemReturn;
@@ -391,14 +392,16 @@ impl World {
             panic!("system `{system}` wants to {one} and to {other} at once: `{name}`");
         }
         self.open_streams(&mut [&mut system]);
-        let outcome = match system.is_exclusive() {
+        let run = catch_unwind(AssertUnwindSafe(|| match system.is_exclusive() {
             true => system.run_alone(self),
             false => {
                 let now = self.advance_tick().next();
                 system.run(self, now)
             }
-        };
+        }));
+        // Also if it has panicked: as long as streams are open, ids are reserved from them.
         self.close_streams(&mut [&mut system]);
+        let outcome = run.unwrap_or_else(|payload| resume_unwind(payload));
         if let Err(error) = outcome {
             panic!("system `{}`: {error}", system.name());
         }
