@@ -607,3 +607,36 @@ fn ids_are_given_out_once_after_a_system_has_panicked() {
     assert!(world.is_alive(reserved));
     world.verify().unwrap();
 }
+
+#[test]
+fn who_spawns_now_and_then_gets_indices_again() {
+    fn now_and_then(mut step: Local<u32>, mut commands: Commands) {
+        *step += 1;
+        for _ in 0..(*step * *step) % 11 {
+            commands.spawn(Health(0));
+        }
+    }
+    fn in_parts(mut step: Local<usize>, mut query: Query<&Tag>, mut commands: Commands) {
+        *step += 1;
+        let step = *step;
+        query.subtasks(Split::evenly(8)).run(&mut commands, |part, commands| {
+            (0..(step + part.count()) % 3).for_each(|_| _ = commands.spawn(Health(0)));
+        });
+    }
+    fn kill(query: Query<Entity, With<Health>>, mut commands: Commands) {
+        query.iter().for_each(|id| commands.despawn(id));
+    }
+    let mut world = World::new();
+    world.spawn_batch((0..80).map(|_| Tag)).for_each(drop);
+    let mut schedule = Schedule::new();
+    schedule.add_systems((now_and_then, in_parts, kill));
+
+    let mut highest = 0;
+    for _ in 0..1000 {
+        schedule.step(&mut world);
+        highest = world.entities().map(Entity::index).max().unwrap().max(highest);
+    }
+
+    assert!(highest < 3000, "index {highest}, where some hundred entities live");
+    world.verify().unwrap();
+}

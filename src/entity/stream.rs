@@ -26,8 +26,12 @@ pub struct Stream {
     beyond: Vec<Entity>,
     /// Number of the next one of these.
     next: u64,
-    /// How many were given out in all, for the next time.
+    /// How many were given out in all.
     given: usize,
+    /// How many more it takes so that each part of a split finds its own in advance.
+    spare: usize,
+    /// How many were to be reserved in advance.
+    budget: usize,
     /// The first index that was unused when the streams were opened, and the end of those that may be
     /// used.
     unused: Range<u32>,
@@ -78,18 +82,29 @@ impl Stream {
     }
 
     /// Streams for several who share this one, which gives out nothing until they are joined.
-    pub(crate) fn split(&self, count: usize) -> Vec<Self> {
-        let part = |number| {
+    pub(crate) fn split(&mut self, count: usize) -> Vec<Self> {
+        let share = self.ready.len() / count.max(1);
+        let mut part = |number| {
             let lane = Lane { base: self.next, number, count: count as u64 };
             let lanes = std::iter::once(lane).chain(self.lanes.iter().copied()).collect();
-            Self { unused: self.unused.clone(), lanes, ..Self::default() }
+            let ready = self.ready.split_off(self.ready.len() - share);
+            Self { ready, unused: self.unused.clone(), lanes, ..Self::default() }
         };
-        (0..count as u64).map(part).collect()
+        (0..count as u64).map(&mut part).collect()
     }
 
     /// Takes the streams back that were split from this one.
-    pub(crate) fn join(&mut self, parts: impl IntoIterator<Item = Self>) {
+    pub(crate) fn join(&mut self, parts: Vec<Self>) {
+        let total: usize = parts.iter().map(|part| part.given).sum();
+        let most = parts.iter().map(|part| part.given).max().unwrap_or(0);
+        // Shares are equal, so all must be as big as that of the busiest, within reason.
+        self.spare += most.saturating_mul(parts.len()).min(4 * total) - total;
+        // What they did not use is the next again, in the same order.
+        for part in parts.iter().rev() {
+            self.ready.extend(&part.ready);
+        }
         for part in parts {
+            self.spare += part.spare;
             if let (Some(last), Some(lane)) = (part.next.checked_sub(1), part.lanes.first()) {
                 self.next = self.next.max(lane.number(last) + 1);
             }
@@ -98,14 +113,18 @@ impl Stream {
         }
     }
 
-    /// What is left when it is closed: nothing, but it knows how many ids it gave out.
+    /// What is left when it is closed: nothing, but it knows how many ids to reserve next time.
+    ///
+    /// As many as it gave out at most, slowly less: what goes beyond takes indices that were never used,
+    /// so who spawns now and then must not be taken for one who spawns nothing.
     pub(crate) fn after(&self) -> Self {
-        Self { given: self.given, ..Self::default() }
+        let budget = (self.given + self.spare).max(self.budget - self.budget / 64);
+        Self { budget, ..Self::default() }
     }
 
-    /// How many ids it has given out.
-    pub(crate) fn given(&self) -> usize {
-        self.given
+    /// How many ids to reserve in advance.
+    pub(crate) fn budget(&self) -> usize {
+        self.budget
     }
 }
 
@@ -120,7 +139,7 @@ impl Entities {
                 let mut ready: Vec<Entity> =
                     std::iter::from_fn(|| self.reserve().ok()).take(budget).collect();
                 ready.reverse();
-                Stream { ready, ..Stream::default() }
+                Stream { ready, budget, ..Stream::default() }
             })
             .collect();
         let base = self.reserved_end();

@@ -412,7 +412,7 @@ impl World {
     pub(crate) fn open_streams(&mut self, systems: &mut [&mut dyn System]) {
         let mut budgets = Vec::new();
         for system in systems.iter_mut() {
-            system.streams(&mut |stream| budgets.push(stream.given()));
+            system.streams(&mut |stream| budgets.push(stream.budget()));
         }
         if budgets.is_empty() {
             return;

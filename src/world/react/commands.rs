@@ -51,7 +51,7 @@ impl<'w, 's> Commands<'w, 's> {
 
     /// Commands for several who record at once; see [`join`](Self::join).
     pub(crate) fn fork(&mut self, count: usize) -> Vec<Branch> {
-        match &self.stream {
+        match &mut self.stream {
             Some(stream) => {
                 let streams = stream.split(count).into_iter();
                 streams
