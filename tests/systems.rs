@@ -640,3 +640,28 @@ fn who_spawns_now_and_then_gets_indices_again() {
     assert!(highest < 3000, "index {highest}, where some hundred entities live");
     world.verify().unwrap();
 }
+
+#[test]
+fn a_group_made_in_a_step_is_known_to_the_rest_of_it() {
+    let mut world = World::new();
+    let entity = world.spawn((Health(1), Place(0)));
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        |world: &mut World| _ = world.group::<(Health, Place)>().build(),
+        |mut healths: PoolMut<Health>| {
+            let ids = healths.entities().to_vec();
+            ids.into_iter().for_each(|id| _ = healths.remove(id));
+            std::thread::sleep(Duration::from_millis(20));
+        },
+        |mut places: Query<&mut Place>| {
+            std::thread::sleep(Duration::from_millis(20));
+            places.iter_mut().for_each(|mut place| place.0 += 1);
+        },
+    ));
+    schedule.set_task_threshold(Duration::ZERO);
+
+    schedule.step(&mut world);
+
+    assert_eq!(*world.get::<Place>(entity).unwrap(), Place(1));
+    assert!(!world.has::<Health>(entity));
+}

@@ -136,8 +136,11 @@ impl Schedule {
         self.open_streams(world, &scratch.running);
         let first = world.take_ticks(scratch.running.len() as u64);
         let is_timed = self.looks_at_the_clock();
+        // An exclusive system or a command may have changed the groups since the graph was made: then who
+        // edits a pool uses more than he has said, and only the serial order is right.
+        let is_known = self.groups == world.group_changes();
         let wants_tasks = self.threads == Threads::Many && self.is_worth_tasks(&scratch.running);
-        if self.shuffle.is_none() && !wants_tasks {
+        if !is_known || self.shuffle.is_none() && !wants_tasks {
             let Scratch { running, outcomes, .. } = scratch;
             for (&at, place) in running.iter().zip(0..) {
                 let now = Tick::new(first.get() + place);
