@@ -110,7 +110,9 @@ pub struct AccessSet {
 impl AccessSet {
     /// Adds a use.
     pub fn add(&mut self, key: Key, usage: Usage) {
-        for (_, other) in self.uses.iter().filter(|(other, _)| *other == key) {
+        // Who has the world to himself has it once, whoever of his parameters says so.
+        let others = self.uses.iter().filter(|(other, _)| *other == key && key != Key::world());
+        for (_, other) in others {
             // What one system changes it may ask about itself.
             let is_own_question =
                 usage.min(*other) == Usage::Ticks && usage.max(*other) < Usage::Own;

@@ -229,7 +229,7 @@ fn a_spawned_id_is_real_at_once_and_alive_after_the_refresh() {
     let kept = Arc::clone(&ids);
     world.run_system(move |mut commands: Commands| {
         let id = commands.spawn(Health(3));
-        assert!(!commands.world().is_alive(id));
+        assert!(!commands.is_alive(id));
         kept.lock().unwrap().push(id);
     });
 
@@ -375,6 +375,7 @@ fn messages_and_removals_reach_each_system_once() {
     let (sent, lost) = (Arc::clone(&log), Arc::clone(&log));
     let mut at = 0;
     let mut schedule = Schedule::new();
+    schedule.set_serial(true);
     schedule.add_systems((
         move |messages: MessageReader<u32>| {
             sent.lock().unwrap().extend(messages.read().map(|n| format!("message {n}")));
@@ -664,4 +665,108 @@ fn a_group_made_in_a_step_is_known_to_the_rest_of_it() {
 
     assert_eq!(*world.get::<Place>(entity).unwrap(), Place(1));
     assert!(!world.has::<Health>(entity));
+}
+
+#[test]
+fn where_ids_are_scarce_commands_get_all_there_are() {
+    let spawn = |count: usize| {
+        move |mut commands: Commands<'_, '_>| (0..count).for_each(|_| _ = commands.spawn_empty())
+    };
+    // A limit that lanes would not fit into, five systems, and ids that died before.
+    let mut world = World::builder().entity_limit(64).build();
+    let old: Vec<Entity> = (0..64).map(|_| world.spawn(())).collect();
+    world.despawn_batch(old);
+    let mut schedule = Schedule::new();
+    schedule.set_task_threshold(Duration::ZERO);
+    schedule.add_systems((spawn(30), spawn(1), spawn(1), spawn(1), spawn(31)));
+    schedule.step(&mut world);
+    assert_eq!(world.len(), 64);
+    world.verify().unwrap();
+
+    // An id that somebody else has chosen, close by.
+    let mut world = World::new();
+    world.spawn_at(common::id(20, 3), ()).unwrap();
+    world.run_system(spawn(30));
+    assert_eq!(world.len(), 31);
+    world.verify().unwrap();
+}
+
+#[test]
+fn what_a_panicked_system_has_spawned_never_lives() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    schedule.add_systems(|mut commands: Commands, mut runs: Local<u32>| {
+        (0..40).for_each(|_| _ = commands.spawn_empty());
+        *runs += 1;
+        assert!(*runs == 1 || *runs == 3, "on purpose");
+    });
+
+    for run in 1..=6 {
+        let outcome =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| schedule.step(&mut world)));
+        assert_eq!(outcome.is_ok(), run % 2 == 1 && run < 4);
+        world.verify().unwrap();
+    }
+    assert_eq!(world.len(), 80);
+}
+
+#[test]
+fn conditions_that_record_and_schedules_of_other_worlds_are_refused() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((|| ()).named("fed").run_if(|_: Commands| true));
+    let message = schedule.build(&mut world).unwrap_err().to_string();
+    assert!(message.contains("`fed`") && message.contains("commands"), "{message}");
+
+    let mut schedule = Schedule::new();
+    schedule.add_systems(|| ());
+    schedule.step(&mut world);
+    assert_eq!(schedule.build(&mut World::new()), Err(ScheduleError::AnotherWorld));
+}
+
+#[test]
+fn an_optional_output_lets_the_other_system_run_first_too() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        |total: Option<Output<Total>>, mut seen: ResMut<Seen>| {
+            seen.0.push(if total.is_some() { "some" } else { "none" });
+        },
+        || Total(1),
+    ));
+    schedule.step(&mut world);
+    assert_eq!(said(&world), ["some"]);
+    // Without such a system it is nothing, and no error.
+    let mut schedule = Schedule::new();
+    schedule.add_systems(|total: Option<Output<Total>>| assert!(total.is_none()));
+    schedule.step(&mut World::new());
+}
+
+#[test]
+fn a_system_with_the_world_stays_on_its_thread_and_its_changes_are_new_once() {
+    let mut world = World::new();
+    let id = world.spawn(Place(0));
+    world.insert_non_send(std::rc::Rc::new(7));
+    let counts = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&counts);
+    let mut runs = 0;
+    let mut schedule = Schedule::new();
+    schedule.set_task_threshold(Duration::ZERO);
+    schedule.add_systems((
+        |_: Query<&Health>| (),
+        |_: Query<&Tag>| (),
+        move |world: &World, _: Query<EntityRef<'static>>| {
+            assert_eq!(**world.non_send::<std::rc::Rc<i32>>().unwrap(), 7);
+            runs += 1;
+            if runs <= 2 {
+                world.query::<&mut Place>().get_mut(id).unwrap().0 += 1;
+            }
+        },
+        move |query: Query<Entity, Changed<Place>>| kept.lock().unwrap().push(query.count()),
+        |_: Query<&Health>| (),
+    ));
+
+    (0..5).for_each(|_| _ = schedule.step(&mut world));
+
+    assert_eq!(*counts.lock().unwrap(), [1, 1, 0, 0, 0]);
 }

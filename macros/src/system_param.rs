@@ -77,7 +77,7 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
                 #(<#types as ::esker::system::SystemParam>::streams(&mut state.#numbers, see);)*
             }
 
-            fn outputs(see: &mut dyn ::core::ops::FnMut(::esker::Key)) {
+            fn outputs(see: &mut dyn ::core::ops::FnMut(::esker::Key, bool)) {
                 #(<#types as ::esker::system::SystemParam>::outputs(see);)*
             }
         }

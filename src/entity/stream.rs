@@ -22,6 +22,8 @@ const FIRST: u64 = 16;
 pub struct Stream {
     /// Ids reserved in advance, last one first.
     ready: Vec<Entity>,
+    /// Those of them that were given out.
+    lent: Vec<Entity>,
     /// Ids that were given out beyond these.
     beyond: Vec<Entity>,
     /// Number of the next one of these.
@@ -63,7 +65,10 @@ impl Stream {
     /// The next id. It is not alive until the streams are closed.
     pub(crate) fn next(&mut self) -> Result<Entity, OutOfEntities> {
         let entity = match self.ready.pop() {
-            Some(entity) => entity,
+            Some(entity) => {
+                self.lent.push(entity);
+                entity
+            }
             None => {
                 let number = self.lanes.iter().fold(self.next, |nth, lane| lane.number(nth));
                 let index = u64::from(self.unused.start).checked_add(number);
@@ -79,6 +84,17 @@ impl Stream {
         };
         self.given += 1;
         Ok(entity)
+    }
+
+    /// Whether ids can be had from it.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.lanes.is_empty()
+    }
+
+    /// Takes all ids back that it has given out: nobody will know of them.
+    pub(crate) fn forget(&mut self) {
+        self.ready.extend(self.lent.drain(..).rev());
+        self.beyond.clear();
     }
 
     /// Streams for several who share this one, which gives out nothing until they are joined.
@@ -108,6 +124,7 @@ impl Stream {
             if let (Some(last), Some(lane)) = (part.next.checked_sub(1), part.lanes.first()) {
                 self.next = self.next.max(lane.number(last) + 1);
             }
+            self.lent.extend(part.lent);
             self.beyond.extend(part.beyond);
             self.given += part.given;
         }
@@ -129,6 +146,11 @@ impl Stream {
 }
 
 impl Entities {
+    /// Whether there are so many unused indices in a row that no stream will ever meet their end.
+    pub(crate) fn has_room_for_streams(&self) -> bool {
+        self.plain.saturating_sub(self.near.len()) >= 1 << 31
+    }
+
     /// Opens a stream for each budget, with that many ids reserved in advance, as far as there are
     /// any.
     pub(crate) fn open_streams(&mut self, budgets: &[usize]) -> Vec<Stream> {

@@ -148,7 +148,12 @@ impl<D: QueryData, F: QueryFilter> Subtasks<'_, '_, D, F> {
             let output = body(walk, &mut branch.commands(world));
             (output, branch)
         };
-        let done = run_all(tasks.collect(), run);
+        // Without ids of their own the parts run one after the other: who spawns first would get another
+        // id each time.
+        let done = match commands.has_stream() {
+            true => run_all(tasks.collect(), run),
+            false => tasks.map(run).collect(),
+        };
         let (outputs, branches): (Vec<O>, Vec<Branch>) = done.into_iter().unzip();
         commands.join(branches);
         outputs

@@ -80,6 +80,9 @@ pub(super) trait Condition: Send {
     fn init(&mut self, world: &mut World) -> AccessSet;
 
     fn holds(&mut self, world: &World, now: Tick) -> Result<bool, ParamError>;
+
+    /// Whether it records commands, which nobody would carry out.
+    fn records(&mut self) -> bool;
 }
 
 impl<Marker: 'static, F: SystemFunction<Marker, Return = bool>> Condition
@@ -91,6 +94,12 @@ impl<Marker: 'static, F: SystemFunction<Marker, Return = bool>> Condition
 
     fn holds(&mut self, world: &World, now: Tick) -> Result<bool, ParamError> {
         self.run_for(world, now)
+    }
+
+    fn records(&mut self) -> bool {
+        let mut records = false;
+        self.streams(&mut |_| records = true);
+        records
     }
 }
 

@@ -18,6 +18,13 @@ pub enum ScheduleError {
         /// The two ways.
         usages: [Usage; 2],
     },
+    /// A condition records commands, which nobody would carry out.
+    Records {
+        /// Name of the system that it is for.
+        system: String,
+    },
+    /// The schedule was prepared for another world.
+    AnotherWorld,
     /// A system is to run before or after something that is not there.
     Unknown {
         /// Name of the system.
@@ -53,6 +60,15 @@ impl fmt::Display for ScheduleError {
                 f,
                 "system `{system}` wants to {one} and to {other} at once: `{name}`; \
                  ask for it once, or split the system"
+            ),
+            Self::Records { system } => write!(
+                f,
+                "a condition of system `{system}` records commands, which nobody would carry out; let a \
+                 system do that"
+            ),
+            Self::AnotherWorld => f.write_str(
+                "the schedule was prepared for another world: what its systems keep belongs there; make one \
+                 for each world",
             ),
             Self::Unknown { system, label } => write!(
                 f,

@@ -133,31 +133,64 @@ impl Schedule {
         if !scratch.running.iter().any(|&at| self.nodes[at].is_enabled) {
             return;
         }
-        self.open_streams(world, &scratch.running);
+        let all = std::mem::take(&mut scratch.running);
+        self.open_streams(world, &all);
+        // A system that has `&World` shares it with nobody, and runs on this thread: what it can get at
+        // may belong to it.
+        let mut left = &all[..];
+        while let Some((first, rest)) = left.split_first() {
+            let is_apart = |at: &usize| self.nodes[*at].is_apart;
+            let together = match is_apart(first) {
+                true => 1,
+                false => 1 + rest.iter().take_while(|at| !is_apart(at)).count(),
+            };
+            let (part, others) = left.split_at(together);
+            scratch.running.clear();
+            scratch.running.extend(part);
+            self.run_part(world, graph, scratch);
+            left = others;
+        }
+        for &at in &all {
+            if matches!(scratch.outcomes[at], Outcome::Panicked(_)) {
+                self.nodes[at].system.discard();
+            }
+        }
+        self.close_streams(world, &all);
+        scratch.running = all;
+    }
+
+    /// Runs systems of which none shares the world with nobody, or one that does.
+    fn run_part(&mut self, world: &mut World, graph: &Graph, scratch: &mut Scratch) {
         let first = world.take_ticks(scratch.running.len() as u64);
         let is_timed = self.looks_at_the_clock();
         // An exclusive system or a command may have changed the groups since the graph was made: then who
-        // edits a pool uses more than he has said, and only the serial order is right.
+        // edits a pool uses more than he has said, and only the serial order is right. So it is where ids
+        // are scarce and cannot be dealt out in advance.
         let is_known = self.groups == world.group_changes();
+        let has_ids = world.can_open_streams() || !self.any_records(&scratch.running);
         let wants_tasks = self.threads == Threads::Many && self.is_worth_tasks(&scratch.running);
-        if !is_known || self.shuffle.is_none() && !wants_tasks {
+        if !is_known || !has_ids || self.shuffle.is_none() && !wants_tasks {
             let Scratch { running, outcomes, .. } = scratch;
             for (&at, place) in running.iter().zip(0..) {
                 let now = Tick::new(first.get() + place);
                 outcomes[at] = self.nodes[at].run(world, now, is_timed);
             }
-        } else {
-            scratch.places.clear();
-            scratch.places.resize(self.nodes.len(), NOWHERE);
-            for (place, &at) in scratch.running.iter().enumerate() {
-                scratch.places[at] = place;
-            }
-            match self.shuffle {
-                Some(seed) => self.run_shuffled(world, graph, scratch, first, seed),
-                None => self.run_tasks(world, graph, scratch, first),
-            }
+            return;
         }
-        self.close_streams(world, &scratch.running);
+        scratch.places.clear();
+        scratch.places.resize(self.nodes.len(), NOWHERE);
+        for (place, &at) in scratch.running.iter().enumerate() {
+            scratch.places[at] = place;
+        }
+        match self.shuffle {
+            Some(seed) => self.run_shuffled(world, graph, scratch, first, seed),
+            None => self.run_tasks(world, graph, scratch, first),
+        }
+    }
+
+    /// Whether one of these systems records commands.
+    fn any_records(&self, running: &[usize]) -> bool {
+        running.iter().any(|&at| self.nodes[at].records)
     }
 
     fn systems<'a>(nodes: &'a mut [Node], running: &[usize]) -> Vec<&'a mut dyn System> {
@@ -176,13 +209,13 @@ impl Schedule {
     }
 
     fn open_streams(&mut self, world: &mut World, running: &[usize]) {
-        if running.iter().any(|&at| self.nodes[at].records) {
+        if self.any_records(running) {
             world.open_streams(&mut Self::systems(&mut self.nodes, running));
         }
     }
 
     fn close_streams(&mut self, world: &mut World, running: &[usize]) {
-        if running.iter().any(|&at| self.nodes[at].records) {
+        if self.any_records(running) {
             world.close_streams(&mut Self::systems(&mut self.nodes, running));
         }
     }

@@ -198,10 +198,11 @@ fn outputs(nodes: &[Node], edges: &mut Vec<(usize, usize)>) -> Result<(), Schedu
         }
     }
     for (at, node) in nodes.iter().enumerate() {
-        for key in node.system.needs() {
+        for (key, is_needed) in node.system.needs() {
             match producers.get(&key) {
                 Some(&producer) if producer != at => edges.push((producer, at)),
                 Some(_) => {}
+                None if !is_needed => {}
                 None => {
                     let system = node.system.name().to_owned();
                     return Err(ScheduleError::NoProducer { output: key.name(), system });

@@ -29,7 +29,7 @@ pub use report::{StepReport, SystemReport};
 use std::fmt;
 use std::time::Duration;
 
-use crate::access::AccessSet;
+use crate::access::{AccessSet, Key, Usage};
 use crate::system::System;
 use crate::world::World;
 use config::Config;
@@ -69,6 +69,8 @@ pub struct Schedule {
     graph: Option<Graph>,
     /// Groups of the world that the graph was made for.
     groups: u64,
+    /// The world that the systems were prepared for.
+    world: Option<u64>,
     threads: Threads,
     shuffle: Option<u64>,
     /// Whether each system is timed in each step.
@@ -89,6 +91,8 @@ struct Node {
     is_enabled: bool,
     /// Whether it records commands.
     records: bool,
+    /// Whether it shares the world with nobody, though it does not change it.
+    is_apart: bool,
 }
 
 /// Whether systems run at once.
@@ -109,6 +113,7 @@ impl Default for Schedule {
             barriers: Vec::new(),
             graph: None,
             groups: 0,
+            world: None,
             threads: Threads::default(),
             shuffle: None,
             is_timed: false,
@@ -142,6 +147,7 @@ impl Schedule {
                 cost: 0,
                 is_enabled: true,
                 records: false,
+                is_apart: false,
             });
         }
         self.edges.extend(edges.into_iter().map(|(a, b)| (first + a, first + b)));
@@ -223,15 +229,23 @@ impl Schedule {
     /// # Errors
     /// [`ScheduleError`] if the schedule contradicts itself.
     pub fn build(&mut self, world: &mut World) -> Result<(), ScheduleError> {
+        if *self.world.get_or_insert(world.number()) != world.number() {
+            return Err(ScheduleError::AnotherWorld);
+        }
         if self.graph.is_some() && self.groups == world.group_changes() {
             return Ok(());
         }
         for node in &mut self.nodes {
             node.access = node.system.init(world);
             node.records = false;
+            node.is_apart = node.access.iter().any(|used| used == (Key::world(), Usage::Own));
             node.system.streams(&mut |_| node.records = true);
             for condition in &mut node.config.conditions {
                 node.access.extend(&condition.init(world));
+                if condition.records() {
+                    let system = node.system.name().to_owned();
+                    return Err(ScheduleError::Records { system });
+                }
             }
             if let Some((key, usages)) = node.access.clash() {
                 let system = node.system.name().to_owned();

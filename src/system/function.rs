@@ -58,8 +58,8 @@ pub trait System: Send + 'static {
     /// Forgets the output of the last step.
     fn forget_output(&self, world: &mut World);
 
-    /// Outputs that it reads.
-    fn needs(&self) -> Vec<Key>;
+    /// Outputs that it reads, and whether it cannot do without.
+    fn needs(&self) -> Vec<(Key, bool)>;
 
     /// Shows the sources of ids.
     #[doc(hidden)]
@@ -216,9 +216,9 @@ impl<F: SystemFunction<Marker>, Marker: 'static> System for FunctionSystem<F, Ma
         F::Return::forget(world);
     }
 
-    fn needs(&self) -> Vec<Key> {
+    fn needs(&self) -> Vec<(Key, bool)> {
         let mut needs = Vec::new();
-        <F::Param as SystemParam>::outputs(&mut |key| needs.push(key));
+        <F::Param as SystemParam>::outputs(&mut |key, is_needed| needs.push((key, is_needed)));
         needs
     }
 
@@ -348,7 +348,7 @@ impl<F: FnMut(&mut World) + Send + 'static> System for Exclusive<F> {
 
     fn forget_output(&self, _: &mut World) {}
 
-    fn needs(&self) -> Vec<Key> {
+    fn needs(&self) -> Vec<(Key, bool)> {
         Vec::new()
     }
 
@@ -410,6 +410,9 @@ impl World {
 
     /// Gives each system that records commands ids of its own.
     pub(crate) fn open_streams(&mut self, systems: &mut [&mut dyn System]) {
+        if !self.can_open_streams() {
+            return;
+        }
         let mut budgets = Vec::new();
         for system in systems.iter_mut() {
             system.streams(&mut |stream| budgets.push(stream.budget()));

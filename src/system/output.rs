@@ -160,8 +160,8 @@ impl<O: SystemOutput> SystemParam for Output<'_, O> {
         }
     }
 
-    fn outputs(see: &mut dyn FnMut(Key)) {
-        see(Key::new(TypeId::of::<Kept<O>>(), std::any::type_name::<O>()));
+    fn outputs(see: &mut dyn FnMut(Key, bool)) {
+        see(Key::new(TypeId::of::<Kept<O>>(), std::any::type_name::<O>()), true);
     }
 }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::Run;
-use crate::access::AccessSet;
+use crate::access::{AccessSet, Key};
 use crate::entity::Stream;
 use crate::world::World;
 
@@ -64,9 +64,9 @@ pub trait SystemParam: Sized {
     #[doc(hidden)]
     fn streams(_state: &mut Self::State, _see: &mut dyn FnMut(&mut Stream)) {}
 
-    /// Shows what other systems must have returned before this one runs.
+    /// Shows what other systems return before this one runs, and whether it cannot do without.
     #[doc(hidden)]
-    fn outputs(_see: &mut dyn FnMut(crate::access::Key)) {}
+    fn outputs(_see: &mut dyn FnMut(Key, bool)) {}
 }
 
 /// A parameter cannot be had.
@@ -118,6 +118,10 @@ impl<P: SystemParam> SystemParam for Option<P> {
     fn streams(state: &mut P::State, see: &mut dyn FnMut(&mut Stream)) {
         P::streams(state, see);
     }
+
+    fn outputs(see: &mut dyn FnMut(Key, bool)) {
+        P::outputs(&mut |key, _| see(key, false));
+    }
 }
 
 /// `SystemParam` for a tuple.
@@ -152,7 +156,7 @@ macro_rules! tuple_param {
                 $($name::streams(&mut state.$at, see);)*
             }
 
-            fn outputs(see: &mut dyn FnMut(crate::access::Key)) {
+            fn outputs(see: &mut dyn FnMut(Key, bool)) {
                 $($name::outputs(see);)*
             }
         }

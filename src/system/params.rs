@@ -164,7 +164,10 @@ impl SystemParam for Commands<'_, '_> {
 
     #[inline]
     fn get<'w, 's>(state: &'s mut Recorded, run: Run<'w>) -> Result<Commands<'w, 's>, ParamError> {
-        Ok(Commands::with_stream(run.world(), &mut state.queue, &mut state.stream))
+        Ok(match state.stream.is_open() {
+            true => Commands::with_stream(run.world(), &mut state.queue, &mut state.stream),
+            false => Commands::new(run.world(), &mut state.queue),
+        })
     }
 
     fn apply(state: &mut Recorded, world: &mut World) {
@@ -173,6 +176,7 @@ impl SystemParam for Commands<'_, '_> {
 
     fn discard(state: &mut Recorded) {
         state.queue = Queue::default();
+        state.stream.forget();
     }
 
     fn streams(state: &mut Recorded, see: &mut dyn FnMut(&mut Stream)) {

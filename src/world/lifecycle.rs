@@ -106,6 +106,11 @@ impl World {
         Ok(entity)
     }
 
+    /// Whether systems can have streams of ids: not where ids are limited, or demanded nearby.
+    pub(crate) fn can_open_streams(&self) -> bool {
+        self.entities.has_room_for_streams()
+    }
+
     /// Opens streams of ids; until they are closed, ids are reserved from one more of them.
     pub(crate) fn open_id_streams(&mut self, budgets: &[usize]) -> Vec<Stream> {
         let mut budgets = budgets.to_vec();

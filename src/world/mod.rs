@@ -53,7 +53,7 @@ pub use spawn_batch::SpawnBatch;
 pub use verify::Violation;
 
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::component::Component;
 use crate::entity::{Entities, Entity, Stream};
@@ -99,9 +99,26 @@ pub struct World {
     react: React,
     /// Where ids are reserved from while systems have streams of their own.
     common_stream: Option<Mutex<Stream>>,
+    number: WorldNumber,
+}
+
+/// Tells worlds apart, for those who keep something that belongs to one.
+#[derive(Debug)]
+struct WorldNumber(u64);
+
+impl Default for WorldNumber {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 impl World {
+    /// A number that no other world of the process has.
+    pub(crate) fn number(&self) -> u64 {
+        self.number.0
+    }
+
     /// An empty world.
     pub fn new() -> Self {
         Self::default()

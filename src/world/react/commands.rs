@@ -74,8 +74,18 @@ impl<'w, 's> Commands<'w, 's> {
         }
     }
 
+    /// Whether `entity` is alive now. What was spawned with this is not yet.
+    pub fn is_alive(&self, entity: Entity) -> bool {
+        self.world.is_alive(entity)
+    }
+
+    /// Whether ids come from a stream of its own.
+    pub(crate) fn has_stream(&self) -> bool {
+        self.stream.is_some()
+    }
+
     /// The world as it is now.
-    pub fn world(&self) -> &'w World {
+    pub(crate) fn world(&self) -> &'w World {
         self.world
     }
 
