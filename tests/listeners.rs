@@ -153,7 +153,7 @@ fn a_listener_may_connect_and_disconnect_and_it_counts_from_the_next_operation_o
 fn what_listeners_ask_for_comes_right_after_the_operation_in_order() {
     let (mut world, log) = (World::new(), Log::default());
     _ = world.on_add::<A>(|world, entity, commands| {
-        assert!(commands.is_empty() || commands.world().has::<A>(entity));
+        assert!(commands.is_empty() || commands.is_alive(entity));
         let value = world.get::<A>(entity).unwrap().0;
         match value {
             0 => commands.remove::<A>(entity),

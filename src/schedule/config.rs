@@ -109,6 +109,8 @@ impl<Marker: 'static, F: SystemFunction<Marker, Return = bool>> Condition
     label = "not a system, nor a tuple of systems",
     note = "a system is a function or closure with up to 16 parameters, all of them `SystemParam`s, which \
             returns nothing, an output or a `Result`",
+    note = "components are asked for with `Query<&T>` or `Query<&mut T>`, and a type that is returned for other \
+            systems implements `SystemOutput`",
     note = "the types of a closure's parameters must be written out"
 )]
 pub trait IntoConfigs<Marker>: Sized {
