@@ -18,7 +18,7 @@
 //! - **P1** – mirror rule: value `i` belongs to `packed[i]`. Whatever moves the one moves the
 //!   other in the same function of [`EntityMap`], also when user code panics in between.
 //! - **P2** – distinct positions are distinct memory.
-//! - **K1** – the tick of a block of positions is not below that of any change in it.
+//! - **K1** – the tick of a summary is not below that of any change in it.
 //! - **P3** – a storage that promises stable addresses never moves a value between insert and
 //!   remove.
 

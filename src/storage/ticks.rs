@@ -5,28 +5,29 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::tick::Tick;
 
-/// Positions that share a summary, and blocks that do.
+/// Values that share a summary, and summaries that share one of the next level.
 const BLOCK: usize = 16;
+
+/// Levels of summaries: a million values have 245 on the last one.
+const LEVELS: usize = 3;
 
 /// The ticks of the values of a storage, in packed order.
 ///
-/// One tick says when a value was added, one when it was changed last, and one for each block of
-/// positions when any of its values was: who looks for changes passes over blocks without.
+/// One tick says when a value was added, one when it was changed last, and summaries when any of
+/// several in a row was: who looks for changes passes over the others.
 ///
 /// Ticks are written through a shared reference, by whoever may write the value; two threads that
-/// write values of one block both write its summary. So they are atomic, and relaxed: the guard of
+/// write neighbouring values both write their summary. So they are atomic, and relaxed: the guard of
 /// the pool orders them for the next one who looks.
 ///
 /// # Invariants
-/// **K1** – the ticks of a block and of a region are not below that of the last change of any value in
-/// them, and that is not below the one of its addition.
+/// **K1** – the tick of a summary is not below that of the last change of any value in it, and that is not below the one of its addition.
 #[derive(Debug, Default)]
 pub struct Ticks {
     added: Vec<AtomicU64>,
     changed: Vec<AtomicU64>,
-    blocks: Vec<AtomicU64>,
-    /// Summaries of summaries: a million values have 4,000.
-    regions: Vec<AtomicU64>,
+    /// When any of 16, 256, 4,096 values in a row was changed last.
+    summaries: [Vec<AtomicU64>; LEVELS],
     /// The tick of what is done through a unique borrow.
     now: Tick,
 }
@@ -36,8 +37,7 @@ impl Ticks {
     pub(super) const NONE: Self = Self {
         added: Vec::new(),
         changed: Vec::new(),
-        blocks: Vec::new(),
-        regions: Vec::new(),
+        summaries: [const { Vec::new() }; LEVELS],
         now: Tick::ZERO,
     };
 
@@ -83,15 +83,16 @@ impl Ticks {
     /// it returns `true`.
     ///
     /// # Complexity
-    /// O(n / 256 + 16 × regions with a change + 16 × blocks with a change).
+    /// O(n / 4096 + values changed).
     pub fn changed_since(&self, since: Tick, mut each: impl FnMut(usize) -> bool) {
-        for region in newer(&self.regions, 0..self.regions.len(), since) {
-            let blocks = region * BLOCK..self.blocks.len().min((region + 1) * BLOCK);
-            for block in newer(&self.blocks, blocks, since) {
-                let values = block * BLOCK..self.len().min((block + 1) * BLOCK);
-                for at in newer(&self.changed, values, since) {
-                    if !each(at) {
-                        return;
+        let [blocks, regions, zones] = &self.summaries;
+        for zone in newer(zones, 0..zones.len(), since) {
+            for region in newer(regions, below(zone, regions.len()), since) {
+                for block in newer(blocks, below(region, blocks.len()), since) {
+                    for at in newer(&self.changed, below(block, self.len()), since) {
+                        if !each(at) {
+                            return;
+                        }
                     }
                 }
             }
@@ -100,26 +101,35 @@ impl Ticks {
 
     #[inline]
     fn raise(&self, at: usize, tick: u64) {
-        // Ticks of several threads that write at once differ only if their guards do.
-        let block = &self.blocks[at / BLOCK];
-        if block.load(Relaxed) < tick {
-            block.store(tick, Relaxed);
-        }
-        let region = &self.regions[at / BLOCK / BLOCK];
-        if region.load(Relaxed) < tick {
-            region.store(tick, Relaxed);
+        let mut at = at;
+        for level in &self.summaries {
+            at /= BLOCK;
+            // Ticks of several threads that write at once differ only if their guards do.
+            if level[at].load(Relaxed) < tick {
+                level[at].store(tick, Relaxed);
+            }
         }
     }
 
     /// Makes the summaries as many as the values need.
     #[inline]
     fn fit(&mut self) {
-        let blocks = self.len().div_ceil(BLOCK);
-        if self.blocks.len() != blocks {
-            self.blocks.resize_with(blocks, AtomicU64::default);
-            self.regions.resize_with(blocks.div_ceil(BLOCK), AtomicU64::default);
+        let mut len = self.len();
+        for level in &mut self.summaries {
+            len = len.div_ceil(BLOCK);
+            if level.len() == len {
+                // Nor have the next levels changed.
+                return;
+            }
+            level.resize_with(len, AtomicU64::default);
         }
     }
+}
+
+/// What a summary is of, among `len` of the level below.
+#[inline]
+fn below(at: usize, len: usize) -> Range<usize> {
+    at * BLOCK..len.min((at + 1) * BLOCK)
 }
 
 /// The places in a range whose tick is later than `since`.
@@ -187,19 +197,18 @@ impl Ticks {
     pub(super) fn reserve(&mut self, additional: usize) {
         self.added.reserve(additional);
         self.changed.reserve(additional);
-        self.blocks.reserve(additional.div_ceil(BLOCK));
+        self.summaries[0].reserve(additional.div_ceil(BLOCK));
     }
 
     pub(super) fn shrink_to_fit(&mut self) {
         self.added.shrink_to_fit();
         self.changed.shrink_to_fit();
-        self.blocks.shrink_to_fit();
-        self.regions.shrink_to_fit();
+        self.summaries.iter_mut().for_each(Vec::shrink_to_fit);
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
         let values = self.added.capacity() + self.changed.capacity();
-        let summaries = self.blocks.capacity() + self.regions.capacity();
+        let summaries: usize = self.summaries.iter().map(Vec::capacity).sum();
         (values + summaries) * size_of::<AtomicU64>()
     }
 
@@ -210,9 +219,12 @@ impl Ticks {
             return Err(format!("P1: {len} values have {found:?} ticks"));
         }
         for at in 0..len {
-            let block = Tick::new(self.blocks[at / BLOCK].load(Relaxed));
-            let region = Tick::new(self.regions[at / BLOCK / BLOCK].load(Relaxed));
-            if self.added(at) > self.changed(at) || self.changed(at) > block.min(region) {
+            let mut place = at;
+            let is_summed_up = self.summaries.iter().all(|level| {
+                place /= BLOCK;
+                level.get(place).is_some_and(|tick| tick.load(Relaxed) >= self.changed(at).get())
+            });
+            if self.added(at) > self.changed(at) || !is_summed_up {
                 return Err(format!("K1: ticks at position {at} are out of order"));
             }
         }
