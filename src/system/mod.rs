@@ -17,4 +17,4 @@ pub use function::{Exclusive, FunctionSystem, IntoSystem, StatefulSystem, System
 pub use output::{Output, SystemOutput, SystemReturn};
 pub use param::{ParamError, SystemParam};
 pub use params::{Local, MessageReader, Removed};
-pub use run::{Run, SystemError};
+pub use run::Run;

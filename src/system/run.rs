@@ -1,8 +1,5 @@
 //! One run of a system.
 
-use std::error::Error;
-use std::fmt;
-
 use crate::tick::Span;
 use crate::world::World;
 
@@ -28,26 +25,5 @@ impl<'w> Run<'w> {
     #[inline]
     pub(crate) fn span(self) -> Span {
         self.span
-    }
-}
-
-/// What a system returned as an error, or could not get.
-#[derive(Debug)]
-pub struct SystemError {
-    /// Name of the system.
-    pub system: String,
-    /// What went wrong.
-    pub error: Box<dyn Error + Send + Sync>,
-}
-
-impl fmt::Display for SystemError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "system `{}`: {}", self.system, self.error)
-    }
-}
-
-impl Error for SystemError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.error)
     }
 }

@@ -9,8 +9,8 @@ use crate::world::{Bundle, World};
 
 /// Records what to do to the world as soon as it can be changed.
 ///
-/// A listener records here what it wants; it is done right after the operation it listens to. What
-/// is meant for an entity that is dead by then is skipped and counted; see
+/// A listener records here what it wants; it is done right after the operation it listens to. What a
+/// system records is done at the next refresh of its schedule, system by system. What is meant for an entity that is dead by then is skipped and counted; see
 /// [`World::command_report`].
 ///
 /// # Examples
