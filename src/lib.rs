@@ -49,6 +49,9 @@ mod page;
 mod plan;
 pub mod query;
 pub mod schedule;
+#[cfg(feature = "serde")]
+#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
+pub mod snapshot;
 pub mod sparse;
 pub mod storage;
 pub mod system;

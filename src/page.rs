@@ -39,7 +39,7 @@ pub(crate) const fn place_in_page(index: u32) -> usize {
 }
 
 /// Pages by number; see the [module](self).
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PageTable<P> {
     base: u32,
     near: Vec<Option<Box<P>>>,

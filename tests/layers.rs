@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["world"],
     &["query"],
     &["system"],
-    &["schedule"],
+    &["schedule", "snapshot"],
 ];
 
 /// The files that may say `unsafe`. A new one needs a reason in the body of its commit.

@@ -2,6 +2,8 @@
 
 mod bundle;
 mod component;
+mod map_entities;
+mod snapshot;
 mod system_param;
 
 use proc_macro::TokenStream;
@@ -22,6 +24,29 @@ use syn::{DeriveInput, parse_macro_input};
 pub fn derive_component(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     component::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a type one that snapshots can keep.
+///
+/// | option | meaning |
+/// |---|---|
+/// | `name = "…"` | its name in snapshots; that of the type unless given |
+/// | `version = n` | the version of its layout, 1 unless given |
+/// | `plain` | values are plain bytes (`bytemuck::Pod`) and written as one block |
+/// | `serde` | beside `plain`: other formats than the native one use serde |
+/// | `clone` | values can be cloned with the world |
+/// | `entities` | values contain ids, and implement `MapEntities` |
+#[proc_macro_derive(Snapshot, attributes(snapshot))]
+pub fn derive_snapshot(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    snapshot::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Says which fields of a type contain ids: those with `#[entities]`.
+#[proc_macro_derive(MapEntities, attributes(entities))]
+pub fn derive_map_entities(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    map_entities::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a struct of components (or of other bundles) a bundle.

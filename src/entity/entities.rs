@@ -39,7 +39,7 @@ pub struct Entities {
     pub(super) free: u32,
     /// Length to which `near` may grow without meeting a demanded slot or the end of the range.
     pub(super) plain: usize,
-    alive: u32,
+    pub(super) alive: u32,
     pub(super) limits: Limits,
     /// Slots whose next version or place in the free list is not what the slot says.
     pub(super) demanded: FxHashMap<u32, Demanded>,

@@ -23,7 +23,11 @@ mod demand;
 mod entities;
 mod id;
 mod live;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
+mod record;
 mod reserve;
+#[cfg(feature = "serde")]
+mod serial;
 mod slot;
 mod stream;
 
@@ -33,5 +37,7 @@ pub use id::{Entity, ParseEntityError};
 pub use live::LiveEntities;
 
 pub(crate) use entities::Limits;
+#[cfg(feature = "serde")]
+pub(crate) use record::{Record, bytes_of_far};
 #[doc(hidden)]
 pub use stream::Stream;

@@ -1,6 +1,6 @@
 //! One slot: the state of one index.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Entity;
 use crate::page::PAGE_LEN;
@@ -44,6 +44,23 @@ pub(super) fn indexed_page(
 }
 
 impl Slot {
+    /// What it says of its index, without the word.
+    #[inline]
+    pub(super) fn bits(&self) -> u64 {
+        self.id
+    }
+
+    #[inline]
+    pub(super) fn from_bits(id: u64) -> Self {
+        Self { id, word: AtomicU64::new(0) }
+    }
+
+    /// The same once more.
+    #[inline]
+    pub(super) fn copy(&self) -> Self {
+        Self { id: self.id, word: AtomicU64::new(self.word.load(Ordering::Relaxed)) }
+    }
+
     #[inline]
     pub(super) fn is_unused(&self) -> bool {
         self.id == 0

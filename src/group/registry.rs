@@ -102,6 +102,21 @@ impl Groups {
         number
     }
 
+    /// The conditions by number; `None` for a group that is no more.
+    #[cfg(feature = "serde")]
+    pub(crate) fn by_number(&self) -> impl Iterator<Item = Option<&Condition>> {
+        self.list.iter().map(|entry| entry.as_ref().map(|entry| &entry.condition))
+    }
+
+    /// Takes in a group, or leaves its number out.
+    #[cfg(feature = "serde")]
+    pub(crate) fn add_or_skip(&mut self, condition: Option<&Condition>) {
+        match condition {
+            Some(condition) => _ = self.add(condition.clone()),
+            None => self.list.push(None),
+        }
+    }
+
     /// Forgets a group; `false` if there is none with this number.
     pub(crate) fn remove(&mut self, number: GroupNumber) -> bool {
         let removed = self.list.get_mut(number as usize).and_then(Option::take).is_some();

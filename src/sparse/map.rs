@@ -2,9 +2,8 @@
 
 use std::fmt::Debug;
 
-use rustc_hash::FxHashMap;
-
 use super::Slot;
+use super::whole::{Foreseen, span};
 use crate::entity::Entity;
 use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 
@@ -12,7 +11,7 @@ use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 ///
 /// Sealed: the two maps here are all there are, because [`SparseSet`](super::SparseSet) trusts
 /// them to give back what was put in.
-pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
+pub trait SparseMap: Default + Clone + Debug + Send + Sync + 'static + Sealed {
     /// What a look-up reads, apart from the map, so that it can be kept in registers.
     type View<'a>: Copy + Send + Sync;
 
@@ -36,6 +35,9 @@ pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
             *self.slot_mut(entity.index(), at) = Slot::new(at, entity);
         }
     }
+
+    /// Makes the slots of these entities, the only ones, in one piece where that is worth it.
+    fn prepare(&mut self, entities: &[Entity]);
 
     /// Sets the slot of an index whose slot exists.
     fn reset(&mut self, index: u32, slot: Slot);
@@ -65,13 +67,13 @@ pub trait SparseMap: Default + Debug + Send + Sync + 'static + Sealed {
 }
 
 /// Keeps [`SparseMap`] to this module.
-pub trait Sealed {}
+pub trait Sealed: Foreseen {}
 
 /// Slots in one row where members are dense, in pages elsewhere: one load, no hashing.
 ///
 /// The row is a *window* over the indices, wide enough for nearly all members, and bounded by
 /// their number. A member that lies too far off has its slot in a page of its own (S4).
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct PagedMap {
     /// The first index of the window.
     first: u32,
@@ -153,7 +155,7 @@ impl PagedMap {
     }
 
     /// Slots that the window may have for this many members.
-    fn allowed(members: usize) -> u64 {
+    pub(super) fn allowed(members: usize) -> u64 {
         PAGE_LEN as u64 + SPREAD * members as u64
     }
 
@@ -172,6 +174,8 @@ impl PagedMap {
         if self.window.is_empty() {
             self.first = first;
         }
+        // For the padding too: what is added to a full vector doubles it.
+        self.window.reserve(padded - self.window.len());
         let slots = entities.iter().enumerate().map(|(nth, &entity)| Slot::new(at + nth, entity));
         self.window.extend(slots);
         self.window.resize(padded, Slot::VACANT);
@@ -256,6 +260,15 @@ impl SparseMap for PagedMap {
         }
     }
 
+    fn prepare(&mut self, entities: &[Entity]) {
+        let Some((first, end)) = span(entities) else { return };
+        debug_assert!(self.window.is_empty() && self.far.is_unused());
+        if end - first <= Self::allowed(entities.len()) {
+            self.first = first as u32;
+            self.window = vec![Slot::VACANT; (end - first) as usize];
+        }
+    }
+
     fn reserve(&mut self, additional: usize) {
         self.window.reserve(additional);
     }
@@ -315,74 +328,6 @@ impl SparseMap for PagedMap {
     fn count_taken(&self) -> usize {
         let far = self.far.iter().flat_map(|(_, page)| page);
         self.window.iter().chain(far).filter(|slot| !slot.is_vacant()).count()
-    }
-}
-
-/// A hash map of slots: a few dozen bytes per entity wherever its index lies.
-#[derive(Debug, Default)]
-pub struct HashedMap {
-    slots: FxHashMap<u32, Slot>,
-}
-
-impl Sealed for HashedMap {}
-
-impl SparseMap for HashedMap {
-    type View<'a> = &'a Self;
-
-    #[inline]
-    fn view(&self) -> &Self {
-        self
-    }
-
-    #[inline]
-    fn get_in(view: &Self, index: u32) -> Slot {
-        view.get(index)
-    }
-
-    #[inline]
-    fn get(&self, index: u32) -> Slot {
-        self.slots.get(&index).copied().unwrap_or(Slot::VACANT)
-    }
-
-    #[inline]
-    fn slot_mut(&mut self, index: u32, _: usize) -> &mut Slot {
-        self.slots.entry(index).or_insert(Slot::VACANT)
-    }
-
-    #[inline(always)]
-    fn reset(&mut self, index: u32, slot: Slot) {
-        self.slots.insert(index, slot);
-    }
-
-    #[inline(always)]
-    fn relocate(&mut self, entity: Entity, to: usize) -> Option<usize> {
-        let slot = self.slots.get_mut(&entity.index())?;
-        let position = slot.position_of(entity)?;
-        *slot = Slot::new(to, entity);
-        Some(position)
-    }
-
-    fn vacate(&mut self, entity: Entity) -> Option<usize> {
-        let position = self.get(entity.index()).position_of(entity)?;
-        self.slots.remove(&entity.index());
-        Some(position)
-    }
-
-    fn reserve(&mut self, additional: usize) {
-        self.slots.reserve(additional);
-    }
-
-    fn shrink_to_fit(&mut self) {
-        self.slots.shrink_to_fit();
-    }
-
-    fn heap_bytes(&self) -> usize {
-        // One control byte beside each bucket.
-        self.slots.capacity() * (size_of::<(u32, Slot)>() + 1)
-    }
-
-    fn count_taken(&self) -> usize {
-        self.slots.values().filter(|slot| !slot.is_vacant()).count()
     }
 }
 

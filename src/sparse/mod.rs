@@ -14,11 +14,16 @@
 //!   lies in it.
 //! - **S5** – as long as the stamp of a set is the same, so is its packed array.
 
+mod hashed;
 mod map;
 mod set;
 mod slot;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
+mod whole;
 
-pub use map::{HashedMap, PagedMap, PagedView, SparseMap};
+pub use hashed::HashedMap;
+pub use map::{PagedMap, PagedView, SparseMap};
 pub(crate) use set::Finder;
 pub use set::{Entry, SparseSet, VacantEntry};
 pub use slot::Slot;
+pub(crate) use whole::Foreseen;

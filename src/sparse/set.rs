@@ -24,6 +24,7 @@ use crate::entity::Entity;
 /// assert_eq!(selected.remove(a), Some(0));
 /// assert_eq!(selected.as_slice(), [c, b]);
 /// ```
+#[derive(Clone)]
 pub struct SparseSet<M: SparseMap = PagedMap> {
     map: M,
     packed: Vec<Entity>,
@@ -64,6 +65,17 @@ impl<M: SparseMap> SparseSet<M> {
     #[inline]
     pub(crate) fn finder(&self) -> Finder<'_, M> {
         Finder { slots: self.map.view() }
+    }
+
+    /// A set of which S1 and S2 are known.
+    pub(super) fn of_parts(map: M, packed: Vec<Entity>) -> Self {
+        Self { map, packed, stamp: 1 }
+    }
+
+    /// Takes the place of another set: who has read its stamp sees that it is no more.
+    #[cfg(feature = "serde")]
+    pub(crate) fn succeed(&mut self, other: &Self) {
+        self.stamp = self.stamp.max(other.stamp) + 1;
     }
 
     /// The entities in packed order.

@@ -81,6 +81,15 @@ pub unsafe trait Storage<T>: Default {
     /// Bytes of heap memory in use.
     fn heap_bytes(&self) -> usize;
 
+    /// Bytes of heap memory that it would use for values of these entities, about.
+    fn bytes_for(entities: &[Entity]) -> usize {
+        entities.len() * size_of::<T>()
+    }
+
+    /// Replaces the ticks of its values by as many others, if it has some.
+    #[doc(hidden)]
+    fn put_ticks(&mut self, _ticks: Ticks) {}
+
     /// When its values were added and changed, if it knows.
     #[inline(always)]
     fn ticks(&self) -> Option<&Ticks> {

@@ -164,6 +164,14 @@ unsafe impl<T> Storage<T> for Indexed<T> {
 
     fn reserve(&mut self, _: usize) {}
 
+    fn bytes_for(entities: &[Entity]) -> usize {
+        let pages = entities.iter().map(|entity| Self::page_of(entity.index()));
+        let pages: rustc_hash::FxHashSet<u32> = pages.collect();
+        let len = 1_usize << Self::PAGE_BITS;
+        // And the values themselves, as long as they are on their way.
+        pages.len() * (len * size_of::<T>() + len / 8) + entities.len() * size_of::<T>()
+    }
+
     fn shrink_to_fit(&mut self) {
         self.pages.retain(|page| !page.is_empty());
     }

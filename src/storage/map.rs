@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
 
-use super::{Packed, Storage, Tracking};
+use super::{Packed, Storage, Ticks, Tracking};
 use crate::entity::Entity;
 use crate::sparse::{Entry, SparseSet};
 use crate::tick::{Span, Tick};
@@ -62,6 +62,35 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     #[inline]
     pub fn storage(&self) -> &S {
         &self.values
+    }
+
+    /// The map of a set and its values, which come in the order of the set.
+    pub(super) fn of_parts(set: SparseSet<S::Map>, values: Vec<T>) -> Self {
+        let mut storage = S::default();
+        if let Err(values) = storage.append(values) {
+            for (&entity, value) in set.as_slice().iter().zip(values) {
+                storage.push(entity, value);
+            }
+        }
+        Self { set, values: storage, owns: PhantomData }
+    }
+
+    /// All values as a slice, if they make one.
+    pub(crate) fn contiguous(&self) -> Option<&[T]> {
+        // SAFETY: as in `as_slice`.
+        S::CONTIGUOUS
+            .then(|| unsafe { std::slice::from_raw_parts(self.values.base(), self.set.len()) })
+    }
+
+    /// Replaces the ticks of all values by as many others.
+    pub(super) fn put_ticks(&mut self, ticks: Ticks) {
+        self.values.put_ticks(ticks);
+    }
+
+    /// Takes the place of another map: who has read its stamp sees that it is no more.
+    #[cfg(feature = "serde")]
+    pub(crate) fn succeed(&mut self, other: &Self) {
+        self.set.succeed(&other.set);
     }
 
     /// Number of values.

@@ -32,6 +32,8 @@ mod packed;
 mod ticks;
 mod tracked;
 mod tracking;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
+mod whole;
 
 pub use contract::Storage;
 pub(crate) use erased::SharedMap;
@@ -42,3 +44,5 @@ pub use packed::{Hashed, Packed};
 pub use ticks::Ticks;
 pub use tracked::Tracked;
 pub use tracking::{Mut, Ref, Tracking, Untracked, WithTicks};
+#[cfg(feature = "serde")]
+pub(crate) use whole::Copying;

@@ -188,6 +188,32 @@ impl Ticks {
         }
     }
 
+    /// The same once more.
+    pub(super) fn copy(&self) -> Self {
+        let copy = |ticks: &Vec<AtomicU64>| -> Vec<AtomicU64> {
+            ticks.iter().map(|tick| AtomicU64::new(tick.load(Relaxed))).collect()
+        };
+        Self {
+            added: copy(&self.added),
+            changed: copy(&self.changed),
+            summaries: self.summaries.each_ref().map(copy),
+            now: self.now,
+        }
+    }
+
+    /// As many, all of them of values added at this tick.
+    pub(super) fn renewed(&self, now: Tick) -> Self {
+        let renew = |ticks: &Vec<AtomicU64>| -> Vec<AtomicU64> {
+            ticks.iter().map(|_| AtomicU64::new(now.get())).collect()
+        };
+        Self {
+            added: renew(&self.added),
+            changed: renew(&self.changed),
+            summaries: self.summaries.each_ref().map(renew),
+            now,
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.added.clear();
         self.changed.clear();

@@ -78,6 +78,16 @@ unsafe impl<T, S: Storage<T>> Storage<T> for Tracked<S> {
         self.values.heap_bytes() + self.ticks.heap_bytes()
     }
 
+    fn bytes_for(entities: &[Entity]) -> usize {
+        // Two ticks for each value, and a summary for each sixteen.
+        S::bytes_for(entities) + entities.len() * 17
+    }
+
+    fn put_ticks(&mut self, ticks: Ticks) {
+        assert_eq!(ticks.len(), self.ticks.len(), "P1");
+        self.ticks = ticks;
+    }
+
     #[inline]
     fn ticks(&self) -> Option<&Ticks> {
         Some(&self.ticks)

@@ -158,7 +158,11 @@ impl GroupBuilder<'_> {
 
 impl Pools {
     /// Lets all entities into a new group that fit.
-    fn fill_group(&mut self, number: GroupNumber, mut signature: impl FnMut(Entity) -> u64) {
+    pub(super) fn fill_group(
+        &mut self,
+        number: GroupNumber,
+        mut signature: impl FnMut(Entity) -> u64,
+    ) {
         let (groups, mut family) = self.split();
         let group = groups.get_mut(number).expect("it was just made");
         let lead = group.condition.owned.first().copied().or_else(|| {

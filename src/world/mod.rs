@@ -28,6 +28,8 @@ mod react;
 mod report;
 mod resource;
 mod spawn_batch;
+#[cfg(feature = "serde")]
+mod state;
 mod verify;
 
 pub use batch::{BatchGate, BundleWriter, PoolWriter, Row, Rows};
@@ -58,11 +60,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, Stream};
 use crate::plan::Plans;
+#[cfg(feature = "serde")]
+pub(crate) use pool_box::Map;
 use pool_box::PoolBox;
 use pools::Pools;
 use react::React;
 pub(crate) use react::{Branch, Queue};
 use resource::Resources;
+#[cfg(feature = "serde")]
+pub(crate) use state::{Arrival, GroupLists, Incoming};
 
 /// Everything a program keeps in Esker: entities, their components, and resources.
 ///

@@ -4,6 +4,8 @@ use std::any::{Any, TypeId};
 use std::mem;
 
 use super::World;
+#[cfg(feature = "serde")]
+use super::pools::Pools;
 use super::pools::{Tag, name_of};
 use super::react::{Event, Extras, Removal, RemovalJournal};
 use crate::cell::{Cell, Conflict, Look, Read, Write};
@@ -109,6 +111,10 @@ pub(crate) trait AnyPool: Send + Sync {
 
     fn component_type(&self) -> TypeId;
 
+    /// Makes the pool of the same component in another world.
+    #[cfg(feature = "serde")]
+    fn register_in(&self, pools: &mut Pools);
+
     fn name(&self) -> &'static str;
 
     /// A reading guard on the map.
@@ -174,6 +180,11 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     fn component_type(&self) -> TypeId {
         TypeId::of::<T>()
+    }
+
+    #[cfg(feature = "serde")]
+    fn register_in(&self, pools: &mut Pools) {
+        pools.get_or_create::<T>();
     }
 
     fn name(&self) -> &'static str {

@@ -24,6 +24,8 @@ pub struct ResMut<'w, R>(Write<'w, R>);
 #[derive(Default)]
 pub(super) struct Resources {
     slots: Vec<Option<Box<dyn Any + Send + Sync>>>,
+    /// Of each slot: its type, the name of it, and whether it is no part of the world's state.
+    kinds: Vec<(TypeId, &'static str, bool)>,
     by_type: FxHashMap<TypeId, usize>,
 }
 
@@ -52,6 +54,7 @@ impl Resources {
         let at = *self.by_type.entry(TypeId::of::<R>()).or_insert(self.slots.len());
         if at == self.slots.len() {
             self.slots.push(None);
+            self.kinds.push((TypeId::of::<R>(), name_of::<R>(), false));
         }
         self.slots[at].replace(Box::new(cell))
     }
@@ -95,6 +98,22 @@ impl World {
     #[doc(alias = "singleton")]
     pub fn insert_resource<R: Send + Sync + 'static>(&mut self, resource: R) -> Option<R> {
         unwrap_cell(self.resources.put::<R, _>(Cell::new(resource))?)
+    }
+
+    /// Puts a resource into the world that is no part of its state: snapshots leave it out.
+    pub(crate) fn insert_transient<R: Send + Sync + 'static>(&mut self, resource: R) {
+        let old = self.insert_resource(resource);
+        let at = self.resources.by_type[&TypeId::of::<R>()];
+        self.resources.kinds[at].2 = true;
+        drop(old);
+    }
+
+    /// The types of its resources and their names, without the transient ones.
+    #[cfg(feature = "serde")]
+    pub(crate) fn resource_types(&self) -> impl Iterator<Item = (TypeId, &'static str)> {
+        let Resources { slots, kinds, .. } = &self.resources;
+        let present = slots.iter().zip(kinds).filter(|(slot, kind)| slot.is_some() && !kind.2);
+        present.map(|(_, kind)| (kind.0, kind.1))
     }
 
     /// Puts a resource into the world that must stay in this thread.

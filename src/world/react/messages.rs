@@ -37,7 +37,7 @@ impl<M: Send + Sync + 'static> Messages<M> {
     /// Those of a world, which has some from now on.
     fn of(world: &mut World) -> &mut Self {
         if world.resource_slot::<Self>().is_none() {
-            world.insert_resource(Self { journal: Journal::default() });
+            world.insert_transient(Self { journal: Journal::default() });
             world.react.trims.push(|world| {
                 if let Some(messages) = world.resource_slot::<Self>() {
                     let read_by_all = messages.journal.trim();

@@ -1,0 +1,391 @@
+//! The book of ids as plain numbers: what a snapshot keeps of it, and the way back.
+//!
+//! Nothing in a record is believed: [`Entities::restore`] walks E1–E3 before it accepts one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use super::demand::Demanded;
+use super::reserve::IDLE;
+use super::slot::{END, Slot, indexed_page, new_page};
+use super::{Entities, Entity, Limits};
+use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
+
+/// What a book is made of, apart from its near slots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Index of the first near slot, and the index behind the last that may be given out.
+    pub(crate) range: [u32; 2],
+    pub(crate) fixed: bool,
+    pub(crate) last_version: u32,
+    /// Number of the first free slot.
+    pub(crate) free: u32,
+    /// Index and contents of each far slot.
+    pub(crate) far: Vec<(u32, u64)>,
+    /// Index, link if the free list runs through it, and floor of each demanded slot.
+    pub(crate) demanded: Vec<(u32, Option<u32>, u32)>,
+}
+
+/// A record that is that of no book, in words.
+pub(crate) type Unsound = String;
+
+impl Entities {
+    /// All but the near slots.
+    pub(crate) fn record(&self) -> Record {
+        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let far = far.filter(|(_, slot)| !slot.is_unused());
+        let demanded = self.demanded.iter();
+        let mut demanded: Vec<_> =
+            demanded.map(|(&index, record)| (index, record.threaded, record.floor)).collect();
+        // The order of a hash map is nobody's business.
+        demanded.sort_unstable();
+        Record {
+            range: [self.limits.range.start, self.limits.range.end],
+            fixed: self.limits.fixed,
+            last_version: self.limits.last_version,
+            free: self.free,
+            far: far.map(|(index, slot)| (index, slot.bits())).collect(),
+            demanded,
+        }
+    }
+
+    /// The near slots, as numbers.
+    pub(crate) fn near_slots(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.near.iter().map(Slot::bits)
+    }
+
+    /// Whether ids are reserved that are not alive yet.
+    pub(crate) fn has_reserved(&self) -> bool {
+        self.cursor.load(Ordering::Relaxed) != IDLE
+    }
+
+    /// The same book once more; what is reserved in this one is alive in the copy.
+    pub(crate) fn copy(&self) -> Self {
+        let mut far = PageTable::default();
+        for (number, slots) in self.far.iter() {
+            let page: &mut [Slot; PAGE_LEN] = far.get_or_create(number, new_page);
+            for (copy, slot) in page.iter_mut().zip(slots) {
+                *copy = slot.copy();
+            }
+        }
+        let mut copy = Self {
+            near: self.near.iter().map(Slot::copy).collect(),
+            far,
+            free: self.free,
+            plain: self.plain,
+            alive: self.alive,
+            limits: self.limits.clone(),
+            demanded: self.demanded.clone(),
+            cursor: AtomicU64::new(self.cursor.load(Ordering::Relaxed)),
+        };
+        copy.settle();
+        copy
+    }
+
+    /// The book that was recorded; all words are zero.
+    ///
+    /// # Errors
+    /// If it was not one: E1–E3 do not hold.
+    pub(crate) fn restore(
+        record: Record,
+        near: impl ExactSizeIterator<Item = u64>,
+    ) -> Result<Self, Unsound> {
+        let [start, end] = record.range;
+        let count = near.len();
+        if start > end || end > Entity::MAX_INDEX || count > (end - start) as usize {
+            return Err(format!("{count} slots do not fit into the range {start}..{end}"));
+        }
+        if record.last_version > Entity::MAX_VERSION {
+            return Err(format!("{} is no version", record.last_version));
+        }
+        let mut limits = Limits::default();
+        (limits.range, limits.fixed) = (start..end, record.fixed);
+        limits.last_version = record.last_version;
+        let near: Vec<Slot> = near.map(Slot::from_bits).collect();
+        let mut book = Self {
+            plain: limits.range.len(),
+            near,
+            far: PageTable::default(),
+            free: record.free,
+            alive: 0,
+            limits,
+            demanded: FxHashMap::default(),
+            cursor: AtomicU64::new(IDLE),
+        };
+        book.restore_far(&record.far)?;
+        for &(index, threaded, floor) in &record.demanded {
+            if book.demanded.insert(index, Demanded { threaded, floor }).is_some() {
+                return Err(format!("index {index} was demanded twice"));
+            }
+        }
+        book.count_slots()?;
+        Ok(book)
+    }
+
+    /// A book in which just these entities live, all of them demanded.
+    ///
+    /// # Errors
+    /// If two of them have the same index.
+    pub(crate) fn of_demanded(entities: &[Entity]) -> Result<Self, Unsound> {
+        let mut book = Self::new();
+        let Some(last) = entities.iter().map(|entity| entity.index()).max() else {
+            return Ok(book);
+        };
+        if is_dense(entities, last) && last < book.limits.range.end {
+            // Ids close together: one row of slots, instead of a page for each few of them.
+            book.near.resize_with(last as usize + 1, Slot::default);
+            book.plain = book.limits.range.len();
+            for &entity in entities {
+                let slot = &mut book.near[entity.index() as usize];
+                if !slot.is_unused() {
+                    return Err(format!("index {} occurs twice", entity.index()));
+                }
+                slot.set_demanded(entity);
+            }
+            for index in (0..=last).rev() {
+                if book.near[index as usize].is_unused() {
+                    // Version one: an unused slot would be no member of the list.
+                    book.near[index as usize].set_dead(book.free, 1);
+                    book.free = index + 1;
+                }
+            }
+            book.alive = entities.len() as u32;
+            return Ok(book);
+        }
+        for &entity in entities {
+            book.spawn_at(entity).map_err(|error| error.to_string())?;
+        }
+        Ok(book)
+    }
+
+    /// Heap memory that a book of these demanded ids would take.
+    pub(crate) fn bytes_of_demanded(entities: &[Entity]) -> usize {
+        let last = entities.iter().map(|entity| entity.index()).max();
+        match last {
+            Some(last) if !is_dense(entities, last) => {
+                bytes_of_far(entities.iter().map(|entity| entity.index()))
+            }
+            last => last.map_or(0, |last| last as usize + 1) * size_of::<Slot>(),
+        }
+    }
+
+    fn restore_far(&mut self, far: &[(u32, u64)]) -> Result<(), Unsound> {
+        for &(index, bits) in far {
+            let slot = Slot::from_bits(bits);
+            let is_near = self.near_place(index) < self.near.len();
+            if index > Entity::MAX_INDEX || is_near || slot.is_unused() {
+                return Err(format!("index {index} is not that of a far slot"));
+            }
+            if self.limits.fixed && !self.limits.range.contains(&index) {
+                return Err(format!("index {index} lies beyond the fixed limit"));
+            }
+            if !slot.is_live(index) && slot.number() != END {
+                return Err(format!("far slot {index} is in the free list"));
+            }
+            let page = self.far.get_or_create(page_of(index), new_page);
+            let place = &mut page[place_in_page(index)];
+            if !place.is_unused() {
+                return Err(format!("index {index} occurs twice"));
+            }
+            *place = slot;
+            if self.limits.range.contains(&index) {
+                self.plain = self.plain.min(self.near_place(index));
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the living, and checks each slot and the free list on the way.
+    fn count_slots(&mut self) -> Result<(), Unsound> {
+        let (mut alive, mut free) = (0_u32, 0_usize);
+        let first = self.limits.range.start;
+        for (place, slot) in self.near.iter().enumerate() {
+            let index = first + place as u32;
+            let is_live = slot.is_live(index);
+            alive += u32::from(is_live);
+            free += usize::from(!is_live && !slot.is_retired());
+            if slot.is_unused() {
+                return Err(format!("slot {index} was never used"));
+            }
+            self.check_slot(index, slot)?;
+        }
+        for (page, slots) in self.far.iter() {
+            for (index, slot) in indexed_page(page, slots).filter(|(_, slot)| !slot.is_unused()) {
+                alive += u32::from(slot.is_live(index));
+                self.check_slot(index, slot)?;
+            }
+        }
+        for (&index, record) in &self.demanded {
+            let is_live = self.slot(index).is_some_and(|slot| slot.is_live(index));
+            let is_near = self.near_place(index) < self.near.len();
+            if !is_live || (record.threaded.is_some() && !is_near) {
+                return Err(format!("index {index} was not demanded"));
+            }
+            free += usize::from(record.threaded.is_some());
+        }
+        self.alive = alive;
+        self.check_free_list(free)
+    }
+
+    fn check_slot(&self, index: u32, slot: &Slot) -> Result<(), Unsound> {
+        if slot.is_live(index) && slot.is_retired() {
+            return Err(format!("slot {index} is live and retired"));
+        }
+        if slot.is_live(index) || slot.is_retired() && slot.number() == END {
+            return Ok(());
+        }
+        // A retired slot has no link, and a version that is spent retires its slot.
+        if slot.is_retired() || slot.version() > self.limits.last_version {
+            return Err(format!("slot {index} would give out a spent version"));
+        }
+        Ok(())
+    }
+
+    /// Walks the free list, which must have `expected` slots.
+    fn check_free_list(&self, expected: usize) -> Result<(), Unsound> {
+        let mut seen = vec![0_u64; self.near.len().div_ceil(64)];
+        let (mut at, mut count) = (self.free, 0);
+        while at != END {
+            let index = at - 1;
+            let place = self.near_place(index);
+            let Some(slot) = self.near.get(place) else {
+                return Err(format!("the free list leads to slot {index}, which does not exist"));
+            };
+            if seen[place / 64] >> (place % 64) & 1 == 1 {
+                return Err(format!("the free list comes to slot {index} twice"));
+            }
+            seen[place / 64] |= 1 << (place % 64);
+            count += 1;
+            at = match self.demanded_link(index) {
+                Some(link) => link,
+                None if slot.is_live(index) || slot.is_retired() => {
+                    return Err(format!("the free list leads to slot {index}, which is not free"));
+                }
+                None => slot.number(),
+            };
+        }
+        if count == expected {
+            Ok(())
+        } else {
+            Err(format!("the free list has {count} slots, and {expected} are free"))
+        }
+    }
+}
+
+/// Whether ids lie so close together that they are worth one row of slots.
+fn is_dense(entities: &[Entity], last: u32) -> bool {
+    last as usize / 4 <= entities.len()
+}
+
+/// Heap memory that far slots of these indices would take.
+pub(crate) fn bytes_of_far(indices: impl Iterator<Item = u32>) -> usize {
+    let pages: rustc_hash::FxHashSet<u32> = indices.map(page_of).collect();
+    pages.len() * PAGE_LEN * size_of::<Slot>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A book with a bit of everything: dead, reused, demanded, far and retired ids.
+    fn eventful() -> Entities {
+        let limits = Limits { last_version: 3, ..Limits::default() };
+        let mut book = Entities::with_limits(limits);
+        let ids: Vec<Entity> = (0..40).map(|_| book.spawn()).collect();
+        for nth in [3, 9, 27, 11, 30] {
+            book.despawn(ids[nth]).unwrap();
+        }
+        for _ in 0..9 {
+            let id = book.spawn();
+            book.despawn(id).unwrap();
+        }
+        book.spawn_at(Entity::new(9, 0).unwrap()).unwrap();
+        book.spawn_at(Entity::new(70_000, 9).unwrap()).unwrap();
+        book.spawn_at(Entity::new(45, 2).unwrap()).unwrap();
+        book
+    }
+
+    fn rebuilt(book: &Entities) -> Result<Entities, Unsound> {
+        Entities::restore(book.record(), book.near_slots())
+    }
+
+    #[test]
+    fn a_restored_book_gives_out_the_same_ids_for_ever() {
+        let mut book = eventful();
+        for mut twin in [rebuilt(&book).unwrap(), book.copy()] {
+            twin.check().unwrap();
+            assert_eq!(twin.record(), book.record());
+            let mut original = book.copy();
+            for nth in 0..200 {
+                let id = original.spawn();
+                assert_eq!(twin.spawn(), id);
+                if nth % 3 == 0 {
+                    assert_eq!(original.despawn(id), twin.despawn(id));
+                }
+            }
+            assert_eq!(twin.record(), original.record());
+        }
+        book.check().unwrap();
+    }
+
+    #[test]
+    fn what_is_reserved_lives_in_the_copy() {
+        let book = eventful();
+        let id = book.reserve().unwrap();
+
+        assert!(book.has_reserved() && !book.is_alive(id));
+        assert!(book.copy().is_alive(id));
+    }
+
+    #[test]
+    fn a_changed_record_is_refused_or_sound() {
+        let book = eventful();
+        let near: Vec<u64> = book.near_slots().collect();
+        let mut refused = 0;
+        for place in 0..near.len() {
+            for bit in 0..64 {
+                let mut near = near.clone();
+                near[place] ^= 1 << bit;
+                match Entities::restore(book.record(), near.into_iter()) {
+                    Ok(mut twin) => twin.check().unwrap(),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+        assert!(refused > near.len() * 20, "{refused}");
+        let records = |change: &dyn Fn(&mut Record)| {
+            let mut record = book.record();
+            change(&mut record);
+            Entities::restore(record, near.iter().copied())
+        };
+        for free in 0..200 {
+            if let Ok(mut twin) = records(&|record| record.free = free) {
+                twin.check().unwrap();
+            }
+        }
+        assert!(records(&|record| record.range[1] = 10).is_err());
+        assert!(records(&|record| record.range[0] = 1).is_err());
+        assert!(records(&|record| record.last_version = u32::MAX).is_err());
+        assert!(records(&|record| record.far.push((3, 4))).is_err());
+        assert!(records(&|record| record.demanded.push((1, None, 0))).is_ok());
+        assert!(records(&|record| record.demanded.push((1, Some(1), 0))).is_err());
+        assert!(records(&|record| record.demanded.clear()).is_err());
+    }
+
+    #[test]
+    fn a_book_of_demanded_ids_has_just_these() {
+        let id = |index, version| Entity::new(index, version).unwrap();
+        for ids in [vec![], vec![id(0, 0)], vec![id(7, 3), id(2, 0)], vec![id(9_000_000, 1)]] {
+            let mut book = Entities::of_demanded(&ids).unwrap();
+            book.check().unwrap();
+            let mut sorted = ids.clone();
+            sorted.sort();
+            assert_eq!(book.iter().collect::<Vec<_>>(), sorted);
+            let new = book.spawn();
+            assert!(!ids.contains(&new));
+            book.check().unwrap();
+        }
+        assert!(Entities::of_demanded(&[id(3, 0), id(3, 1)]).is_err());
+    }
+}

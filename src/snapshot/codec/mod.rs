@@ -1,0 +1,177 @@
+//! The bytes of one value: what serde says of it, in a row, nothing more.
+//!
+//! Numbers have their width, little end first; a text, a list or a map begins with its length in
+//! eight bytes; an option and a variant with a number. Nothing says what comes, so who reads must
+//! know the type; the [schema](super::native) says which it was.
+//!
+//! Made for bytes that nobody vouches for: a list of `n` elements takes at least `n` bytes (it is
+//! padded if they have none), so a length beyond the end is a lie that is found before anything is
+//! allocated; and nesting is limited, so that it cannot overflow the stack.
+
+mod decode;
+mod encode;
+
+use std::fmt;
+
+pub(crate) use decode::Decoder;
+pub(crate) use encode::Encoder;
+
+/// Values inside values, at most.
+const DEEPEST: u32 = 200;
+
+/// A value that cannot be written or read, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CodecError(pub(crate) String);
+
+impl CodecError {
+    fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+
+    fn too_deep() -> Self {
+        Self(format!("values lie inside each other more than {DEEPEST} deep"))
+    }
+}
+
+impl fmt::Display for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CodecError {}
+
+impl serde::ser::Error for CodecError {
+    fn custom<T: fmt::Display>(what: T) -> Self {
+        Self(what.to_string())
+    }
+}
+
+impl serde::de::Error for CodecError {
+    fn custom<T: fmt::Display>(what: T) -> Self {
+        Self(what.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    enum Shape {
+        Point,
+        Circle(f32),
+        Square { side: u16, name: Option<String> },
+        Pair(i8, char),
+        Nested(Box<Shape>),
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+    struct Everything {
+        numbers: (u8, i16, u32, i64, u128, i128, f64),
+        flag: bool,
+        text: String,
+        list: Vec<Option<u8>>,
+        units: Vec<()>,
+        map: BTreeMap<String, Vec<i32>>,
+        array: [u16; 3],
+    }
+
+    fn encoded<T: Serialize>(value: &T) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        value.serialize(&mut Encoder::new(&mut bytes)).unwrap();
+        bytes
+    }
+
+    fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
+        let mut decoder = Decoder::new(bytes);
+        let value = T::deserialize(&mut decoder)?;
+        decoder.finish()?;
+        Ok(value)
+    }
+
+    fn there_and_back<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(value: &T) {
+        let bytes = encoded(value);
+        assert_eq!(&decoded::<T>(&bytes).unwrap(), value);
+        for end in 0..bytes.len() {
+            assert!(decoded::<T>(&bytes[..end]).is_err(), "cut at {end} of {}", bytes.len());
+        }
+    }
+
+    fn everything() -> Everything {
+        Everything {
+            numbers: (1, -2, 3, -4, 5, -6, 0.5),
+            flag: true,
+            text: "grüße".into(),
+            list: vec![None, Some(7), None],
+            units: vec![(); 9],
+            map: [("a".into(), vec![1, 2]), (String::new(), vec![])].into(),
+            array: [9, 8, 7],
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_cut_off_is_refused() {
+        there_and_back(&everything());
+        there_and_back(&Shape::Circle(1.5));
+        there_and_back(&Shape::Square { side: 3, name: Some("s".into()) });
+        there_and_back(&Shape::Pair(-1, 'ß'));
+        there_and_back(&Shape::Nested(Box::new(Shape::Nested(Box::new(Shape::Point)))));
+        there_and_back(&vec![Shape::Point; 5]);
+    }
+
+    #[test]
+    fn no_change_of_the_bytes_makes_it_panic_or_ask_for_much_memory() {
+        let bytes = encoded(&everything());
+        for at in 0..bytes.len() {
+            for value in [0, 1, 2, 7, 127, 128, 255] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                // Whatever it is: a capacity beyond the input would abort here or take for ever.
+                _ = decoded::<Everything>(&changed);
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_that_lie_are_refused_before_they_are_believed() {
+        for lie in [u64::MAX, 1 << 40, 1000] {
+            let error = decoded::<Vec<()>>(&lie.to_le_bytes()).unwrap_err();
+            assert!(error.0.contains("bytes are left"), "{error}");
+            assert!(decoded::<String>(&lie.to_le_bytes()).is_err());
+            assert!(decoded::<BTreeMap<u8, ()>>(&lie.to_le_bytes()).is_err());
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_on_both_sides() {
+        let mut bytes = Vec::new();
+        for _ in 0..100_000 {
+            bytes.extend(4_u32.to_le_bytes());
+        }
+        assert!(decoded::<Shape>(&bytes).unwrap_err().0.contains("deep"));
+
+        let mut deep = Shape::Point;
+        for _ in 0..1000 {
+            deep = Shape::Nested(Box::new(deep));
+        }
+        let refused = deep.serialize(&mut Encoder::new(&mut Vec::new())).unwrap_err();
+        assert!(refused.0.contains("deep"));
+    }
+
+    #[test]
+    fn what_is_no_value_of_its_type_is_refused() {
+        assert!(decoded::<bool>(&[2]).is_err());
+        assert!(decoded::<Option<u8>>(&[3, 0]).is_err());
+        assert!(decoded::<char>(&0xD800_u32.to_le_bytes()).is_err());
+        assert!(decoded::<Shape>(&9_u32.to_le_bytes()).is_err());
+        assert!(decoded::<u8>(&[1, 2]).is_err(), "what is left over");
+        let mut text = 2_u64.to_le_bytes().to_vec();
+        text.extend([0xC3, 0x28]);
+        assert!(decoded::<String>(&text).is_err());
+    }
+}

@@ -1,0 +1,352 @@
+//! From bytes to a state, believing nothing.
+
+use rustc_hash::FxHashSet;
+
+use super::super::column::{ColumnReader, ReadError, Source, Values};
+use super::super::error::{SnapshotError, What};
+use super::super::load::{Loader, Unknown};
+use super::super::raw::RawColumn;
+use super::super::state::State;
+use super::{Bytes, FORMAT, LEAST_TO_OMIT, MAGIC, entry, form, ids, kind};
+use crate::entity::{Entities, Entity, Record, bytes_of_far};
+
+/// An entry of the schema.
+pub(in super::super) struct Entry {
+    what: What,
+    name: String,
+    version: u32,
+    /// Bytes of each value, if they make a block.
+    plain_size: Option<u32>,
+}
+
+impl Entry {
+    pub(in super::super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(in super::super) fn version(&self) -> u32 {
+        self.version
+    }
+}
+
+/// Columns that were read.
+#[derive(Default)]
+pub(in super::super) struct Parsed {
+    pub(in super::super) columns: Vec<Box<dyn Values>>,
+    pub(in super::super) raw: Vec<RawColumn>,
+    pub(in super::super) skipped: Vec<String>,
+}
+
+/// Reads a whole snapshot.
+pub(in super::super) fn read(all: &[u8], loader: &Loader<'_>) -> Result<State, SnapshotError> {
+    let mut bytes = Bytes::new(all);
+    let what = begin(&mut bytes)?;
+    let mut budget =
+        Budget { left: loader.limit_for(all.len()), limit: loader.limit_for(all.len()) };
+    let schema = read_schema(&mut bytes)?;
+    bytes.enter("the book of ids");
+    let book = match what {
+        kind::WHOLE => read_book(&mut bytes, &mut budget)?,
+        kind::CHOSEN => {
+            let count = bytes.count(8)?;
+            let at = bytes.at();
+            let chosen = bytes.ids(count)?;
+            budget.spend(Entities::bytes_of_demanded(&chosen))?;
+            Entities::of_demanded(&chosen).map_err(|why| bytes.wrong_at(at, why))?
+        }
+        _ => return Err(bytes.wrong("it is not a snapshot of a world; `apply` takes deltas")),
+    };
+    let parsed = read_columns(&mut bytes, &schema, Some(&book), loader, &mut budget)?;
+    let mut state = State::new(book);
+    state.is_partial = what == kind::CHOSEN;
+    (state.columns, state.raw, state.skipped) = (parsed.columns, parsed.raw, parsed.skipped);
+    let mut seen = FxHashSet::default();
+    for entry in schema.iter().filter(|entry| entry.what == What::Resource) {
+        bytes.enter(format!("resource `{}`", entry.name));
+        let length = bytes.count(1)?;
+        let at = bytes.at();
+        let value = bytes.take(length)?;
+        let Some(reader) = loader.types().single_reader(&entry.name, entry.version) else {
+            // Bytes of a resource that nobody knows have no entity to keep them for.
+            loader.refuse_unknown(What::Resource, &entry.name, entry.version)?;
+            state.skipped.push(entry.name.clone());
+            continue;
+        };
+        if !seen.insert(reader.target()) {
+            return Err(bytes.wrong_at(at, "it occurs twice"));
+        }
+        let value = reader.read(value).map_err(|error| bytes.wrong_at(at, error.0))?;
+        state.resources.push(value);
+    }
+    match bytes.left() {
+        0 => Ok(state),
+        left => Err(bytes.wrong(format!("{left} bytes are left over"))),
+    }
+}
+
+/// Reads the header, and checks the sum; returns the kind.
+pub(in super::super) fn begin(bytes: &mut Bytes<'_>) -> Result<u32, SnapshotError> {
+    let magic = bytes.take(MAGIC.len())?;
+    if magic != MAGIC {
+        if magic[..6] == MAGIC[..6] {
+            return Err(bytes.wrong_at(6, "it was written on a machine with the other byte order"));
+        }
+        return Err(bytes.wrong_at(0, "this is not a snapshot of esker's"));
+    }
+    let found = bytes.u32()?;
+    if found > FORMAT {
+        return Err(SnapshotError::NewerFormat { found, known: FORMAT });
+    }
+    if found == 0 {
+        return Err(bytes.wrong_at(8, "there is no format 0"));
+    }
+    bytes.check_sum()?;
+    bytes.u32()
+}
+
+pub(in super::super) fn read_schema(bytes: &mut Bytes<'_>) -> Result<Vec<Entry>, SnapshotError> {
+    bytes.enter("the schema");
+    let count = bytes.u32()?;
+    let mut schema = Vec::new();
+    let mut names = FxHashSet::default();
+    for _ in 0..count {
+        let at = bytes.at();
+        let what = match bytes.u8()? {
+            entry::COMPONENT => What::Component,
+            entry::RESOURCE => What::Resource,
+            other => return Err(bytes.wrong_at(at, format!("there is no kind {other}"))),
+        };
+        let name = bytes.name()?;
+        let version = bytes.u32()?;
+        let plain_size = match (bytes.u8()?, bytes.u32()?) {
+            (form::EACH, 0) => None,
+            (form::BLOCK, size) if what == What::Component => Some(size),
+            _ => return Err(bytes.wrong_at(at, format!("`{name}` has no form of ours"))),
+        };
+        if !names.insert((what as u8, name.clone())) {
+            return Err(bytes.wrong_at(at, format!("{what} `{name}` occurs twice")));
+        }
+        schema.push(Entry { what, name, version, plain_size });
+    }
+    Ok(schema)
+}
+
+fn read_book(bytes: &mut Bytes<'_>, budget: &mut Budget) -> Result<Entities, SnapshotError> {
+    let start = bytes.at();
+    let range = [bytes.u32()?, bytes.u32()?];
+    let fixed = match bytes.u32()? {
+        0 => false,
+        1 => true,
+        other => return Err(bytes.wrong(format!("{other} is neither fixed nor free"))),
+    };
+    let (last_version, free) = (bytes.u32()?, bytes.u32()?);
+    let count = bytes.count(8)?;
+    budget.spend(count.saturating_mul(16))?;
+    let near = bytes.numbers(count)?;
+    let mut far = Vec::new();
+    for _ in 0..bytes.count(12)? {
+        far.push((bytes.u32()?, bytes.u64()?));
+    }
+    budget.spend(bytes_of_far(far.iter().map(|&(index, _)| index)))?;
+    let mut demanded = Vec::new();
+    for _ in 0..bytes.count(13)? {
+        let (index, is_threaded) = (bytes.u32()?, bytes.u8()?);
+        let (link, floor) = (bytes.u32()?, bytes.u32()?);
+        let threaded = match (is_threaded, link) {
+            (0, 0) => None,
+            (1, link) => Some(link),
+            _ => return Err(bytes.wrong("a link that is none")),
+        };
+        demanded.push((index, threaded, floor));
+    }
+    let record = Record { range, fixed, last_version, free, far, demanded };
+    Entities::restore(record, near).map_err(|why| bytes.wrong_at(start, why))
+}
+
+/// Reads the ids and values of all components of a schema, which live by that book, if there is one.
+pub(in super::super) fn read_columns(
+    bytes: &mut Bytes<'_>,
+    schema: &[Entry],
+    book: Option<&Entities>,
+    loader: &Loader<'_>,
+    budget: &mut Budget,
+) -> Result<Parsed, SnapshotError> {
+    let mut parsed = Parsed::default();
+    // Where each column that lists its ids begins.
+    let mut lists: Vec<Option<usize>> = Vec::new();
+    let mut seen = FxHashSet::default();
+    for entry in schema.iter().filter(|entry| entry.what == What::Component) {
+        bytes.enter(format!("component `{}`", entry.name));
+        let start = bytes.at();
+        let is_listed = bytes.back_at(start + 8).u8()? == ids::LISTED;
+        let entities = read_ids(bytes, book, entry, &lists)?;
+        let values = read_values(bytes, entry, entities.len())?;
+        lists.push(is_listed.then_some(start));
+        let Some(reader) = loader.types().column_reader(&entry.name, entry.version) else {
+            if loader.unknown_rule() == Unknown::Keep {
+                budget.spend(entities.len().saturating_mul(40))?;
+                parsed.raw.push(raw(entry, entities, values));
+            } else {
+                loader.refuse_unknown(What::Component, &entry.name, entry.version)?;
+                parsed.skipped.push(entry.name.clone());
+            }
+            continue;
+        };
+        if !seen.insert(reader.target()) {
+            let why = format!("two columns become the component `{}`", reader.target());
+            return Err(bytes.wrong_at(start, why));
+        }
+        let known = reader.plain_size();
+        if known != entry.plain_size.map(|size| size as usize) {
+            let why = format!(
+                "values have the layout {:?}, and version {} of the type has {known:?}; give the \
+                 type a new version, and register a migration",
+                entry.plain_size, entry.version
+            );
+            return Err(bytes.wrong_at(start, why));
+        }
+        budget.spend(reader.foresee(&entities))?;
+        parsed.columns.push(read_column(bytes, start, reader, entities, values)?);
+    }
+    Ok(parsed)
+}
+
+fn read_column(
+    bytes: &Bytes<'_>,
+    start: usize,
+    reader: &dyn ColumnReader,
+    entities: Vec<Entity>,
+    values: Source<'_>,
+) -> Result<Box<dyn Values>, SnapshotError> {
+    reader.read(entities, values).map_err(|error| match error {
+        ReadError::Value(id, error) => bytes.wrong_at(start, format!("{error}, at {id}")),
+        ReadError::Twice(id) => bytes.wrong_at(start, format!("index {} occurs twice", id.index())),
+    })
+}
+
+fn read_ids(
+    bytes: &mut Bytes<'_>,
+    book: Option<&Entities>,
+    entry: &Entry,
+    earlier: &[Option<usize>],
+) -> Result<Vec<Entity>, SnapshotError> {
+    let start = bytes.at();
+    let count = bytes.u64()?;
+    let kind = bytes.u8()?;
+    // As the writer does it: otherwise few bytes could stand for many ids.
+    if kind != ids::LISTED && entry.plain_size.is_none_or(|size| size < LEAST_TO_OMIT) {
+        return Err(bytes.wrong_at(start, "the ids of such small values are not left out"));
+    }
+    let entities: Vec<Entity> = match kind {
+        ids::LISTED => read_listed(bytes, start, count)?,
+        ids::LIVING if book.is_some() => book.into_iter().flat_map(Entities::iter).collect(),
+        ids::EARLIER => {
+            let nth = bytes.u32()? as usize;
+            let Some(&Some(listed)) = earlier.get(nth) else {
+                return Err(bytes.wrong("no earlier column has such a list"));
+            };
+            let mut there = bytes.back_at(listed);
+            let count = there.u64()?;
+            there.u8()?;
+            read_listed(&mut there, listed, count)?
+        }
+        other => return Err(bytes.wrong(format!("there is no list of kind {other}"))),
+    };
+    if entities.len() as u64 != count {
+        let why = format!("{count} values belong to {} entities", entities.len());
+        return Err(bytes.wrong_at(start, why));
+    }
+    // Whose entities a delta speaks of, the world will see.
+    let is_dead = |entity: &&Entity| book.is_some_and(|book| !book.is_alive(**entity));
+    if let Some(dead) = entities.iter().find(is_dead) {
+        return Err(bytes.wrong_at(start, format!("{dead} has a value and is not alive")));
+    }
+    Ok(entities)
+}
+
+fn read_listed(
+    bytes: &mut Bytes<'_>,
+    start: usize,
+    count: u64,
+) -> Result<Vec<Entity>, SnapshotError> {
+    match usize::try_from(count) {
+        Ok(count) if count <= bytes.left() / 8 => bytes.ids(count),
+        _ => {
+            let left = bytes.left();
+            let why = format!("there cannot be {count} of them: {left} bytes are left");
+            Err(bytes.wrong_at(start, why))
+        }
+    }
+}
+
+/// Finds the bytes of each value.
+fn read_values<'a>(
+    bytes: &mut Bytes<'a>,
+    entry: &Entry,
+    count: usize,
+) -> Result<Source<'a>, SnapshotError> {
+    let start = bytes.at();
+    let length = bytes.count(1)?;
+    let block = bytes.take(length)?;
+    if let Some(size) = entry.plain_size {
+        if count.checked_mul(size as usize) != Some(length) {
+            let why = format!("{length} bytes are not {count} values of {size} bytes");
+            return Err(bytes.wrong_at(start, why));
+        }
+        return Ok(Source::Block(block));
+    }
+    if count > length / 4 {
+        let why = format!("{length} bytes are fewer than {count} values take");
+        return Err(bytes.wrong_at(start, why));
+    }
+    let mut values = Vec::with_capacity(count);
+    let mut inner = Bytes::new(block);
+    for nth in 0..count {
+        let value = inner.u32().and_then(|length| inner.take(length as usize));
+        let Ok(value) = value else {
+            return Err(bytes.wrong_at(start + 8 + inner.at(), format!("value {nth} is cut off")));
+        };
+        values.push(value);
+    }
+    match inner.left() {
+        0 => Ok(Source::Each(values)),
+        left => Err(bytes.wrong(format!("{left} bytes are left over"))),
+    }
+}
+
+fn raw(entry: &Entry, entities: Vec<Entity>, values: Source<'_>) -> RawColumn {
+    let values: Vec<Vec<u8>> = match values {
+        Source::Each(values) => values.into_iter().map(<[u8]>::to_vec).collect(),
+        Source::Block(block) => {
+            let size = entry.plain_size.map_or(0, |size| size as usize);
+            (0..entities.len()).map(|nth| block[nth * size..(nth + 1) * size].to_vec()).collect()
+        }
+    };
+    RawColumn {
+        name: entry.name.clone(),
+        version: entry.version,
+        plain_size: entry.plain_size,
+        values: entities.into_iter().zip(values).collect(),
+    }
+}
+
+/// Memory that may still be used.
+pub(in super::super) struct Budget {
+    pub(in super::super) left: usize,
+    pub(in super::super) limit: usize,
+}
+
+impl Budget {
+    pub(in super::super) fn spend(&mut self, bytes: usize) -> Result<(), SnapshotError> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                let needed = (self.limit - self.left).saturating_add(bytes);
+                Err(SnapshotError::TooLarge { needed, limit: self.limit })
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! From a world to bytes.
+
+use std::io::Write;
+
+use super::super::column::Column;
+use super::super::error::SnapshotError;
+use super::super::gather::{Book, Gathered, GatheredColumn};
+use super::super::raw::RawColumn;
+use super::super::save::Reporter;
+use super::{FORMAT, LEAST_TO_OMIT, MAGIC, Sink, entry, form, ids, kind};
+use crate::entity::{Entities, Entity};
+
+/// Writes a whole snapshot.
+pub(in super::super) fn write(
+    gathered: &Gathered<'_>,
+    writer: impl Write,
+    report: &mut Reporter<'_>,
+) -> Result<(), SnapshotError> {
+    let mut sink = Sink::new(writer);
+    let what = match gathered.book {
+        Book::Whole(_) => kind::WHOLE,
+        Book::Chosen(_) => kind::CHOSEN,
+    };
+    begin(&mut sink, what)?;
+    let Gathered { columns, singles, raw, .. } = gathered;
+    sink.u32((columns.len() + raw.len() + singles.len()) as u32)?;
+    write_schema(&mut sink, columns)?;
+    for column in raw {
+        sink.u8(entry::COMPONENT)?;
+        sink.name(&column.name)?;
+        sink.u32(column.version)?;
+        sink.u8(if column.plain_size.is_some() { form::BLOCK } else { form::EACH })?;
+        sink.u32(column.plain_size.unwrap_or(0))?;
+    }
+    for (name, version, _) in singles {
+        sink.u8(entry::RESOURCE)?;
+        sink.name(name)?;
+        sink.u32(*version)?;
+        sink.u8(form::EACH)?;
+        sink.u32(0)?;
+    }
+    match &gathered.book {
+        Book::Whole(book) => {
+            write_book(&mut sink, book)?;
+            let living: Vec<Entity> = book.iter().collect();
+            write_columns(&mut sink, columns, Some(&living), report)?;
+        }
+        Book::Chosen(entities) => {
+            sink.u64(entities.len() as u64)?;
+            sink.ids(entities)?;
+            write_columns(&mut sink, columns, Some(entities), report)?;
+        }
+    }
+    for column in raw {
+        write_raw(&mut sink, column)?;
+    }
+    let mut bytes = Vec::new();
+    for (name, _, value) in singles {
+        bytes.clear();
+        let written = value.encode(&mut bytes);
+        written.map_err(|error| unwritable(name, error.to_string()))?;
+        sink.u64(bytes.len() as u64)?;
+        sink.put(&bytes)?;
+        report.written(name, 1);
+    }
+    sink.finish()
+}
+
+pub(in super::super) fn begin<W: Write>(
+    sink: &mut Sink<W>,
+    kind: u32,
+) -> Result<(), SnapshotError> {
+    sink.put(&MAGIC)?;
+    sink.u32(FORMAT)?;
+    sink.u32(kind)
+}
+
+/// Writes the entries of components, without their number.
+pub(in super::super) fn write_schema<W: Write>(
+    sink: &mut Sink<W>,
+    columns: &[GatheredColumn<'_>],
+) -> Result<(), SnapshotError> {
+    for column in columns {
+        let plain = column.values.plain_size();
+        sink.u8(entry::COMPONENT)?;
+        sink.name(column.name)?;
+        sink.u32(column.version)?;
+        sink.u8(if plain.is_some() { form::BLOCK } else { form::EACH })?;
+        let size = u32::try_from(plain.unwrap_or(0));
+        let size =
+            size.map_err(|_| unwritable(column.name, "a value has more than 4 GiB".into()))?;
+        sink.u32(size)?;
+    }
+    Ok(())
+}
+
+fn write_book<W: Write>(sink: &mut Sink<W>, book: &Entities) -> Result<(), SnapshotError> {
+    let record = book.record();
+    for number in record.range {
+        sink.u32(number)?;
+    }
+    sink.u32(u32::from(record.fixed))?;
+    sink.u32(record.last_version)?;
+    sink.u32(record.free)?;
+    let slots = book.near_slots();
+    sink.u64(slots.len() as u64)?;
+    sink.numbers(slots)?;
+    sink.u64(record.far.len() as u64)?;
+    for (index, bits) in record.far {
+        sink.u32(index)?;
+        sink.u64(bits)?;
+    }
+    sink.u64(record.demanded.len() as u64)?;
+    for (index, threaded, floor) in record.demanded {
+        sink.u32(index)?;
+        sink.u8(u8::from(threaded.is_some()))?;
+        sink.u32(threaded.unwrap_or(0))?;
+        sink.u32(floor)?;
+    }
+    Ok(())
+}
+
+/// Writes the ids and values of components.
+///
+/// `living` are the entities that a list of ids may be said to be.
+pub(in super::super) fn write_columns<W: Write>(
+    sink: &mut Sink<W>,
+    columns: &[GatheredColumn<'_>],
+    living: Option<&[Entity]>,
+    report: &mut Reporter<'_>,
+) -> Result<(), SnapshotError> {
+    for (nth, column) in columns.iter().enumerate() {
+        let entities = column.entities();
+        report.written(column.name, 0);
+        sink.u64(entities.len() as u64)?;
+        let may_omit = may_omit_ids(&*column.values, column.is_tracked);
+        let same = |earlier: &GatheredColumn<'_>| earlier.entities() == entities;
+        if may_omit && living == Some(entities) {
+            sink.u8(ids::LIVING)?;
+        } else if let Some(earlier) = columns[..nth].iter().position(same).filter(|_| may_omit) {
+            sink.u8(ids::EARLIER)?;
+            sink.u32(earlier as u32)?;
+        } else {
+            sink.u8(ids::LISTED)?;
+            sink.ids(entities)?;
+        }
+        write_values(sink, column, report)?;
+    }
+    Ok(())
+}
+
+/// Whether the values of a column take so many bytes that a reader, who must not use more than
+/// four times the bytes it is given, gets along without those of the ids.
+fn may_omit_ids(values: &dyn Column, is_tracked: bool) -> bool {
+    let overhead = if is_tracked { 33 } else { 16 };
+    let fits = |size| size >= LEAST_TO_OMIT as usize && overhead + size <= 4 * size;
+    values.plain_size().is_some_and(fits)
+}
+
+fn write_values<W: Write>(
+    sink: &mut Sink<W>,
+    column: &GatheredColumn<'_>,
+    report: &mut Reporter<'_>,
+) -> Result<(), SnapshotError> {
+    let whole = column.values.plain_bytes().filter(|_| column.is_whole());
+    if let Some(block) = whole {
+        sink.u64(block.len() as u64)?;
+        sink.put(&block)?;
+        report.written(column.name, column.entities().len());
+        return Ok(());
+    }
+    let is_plain = column.values.plain_size().is_some();
+    let mut bytes = Vec::new();
+    for &entity in column.entities() {
+        let start = bytes.len();
+        if !is_plain {
+            bytes.extend_from_slice(&[0; 4]);
+        }
+        let written = column.values.encode(entity, &mut bytes);
+        written.map_err(|error| unwritable(column.name, format!("{error}, at {entity}")))?;
+        if !is_plain {
+            let length = u32::try_from(bytes.len() - start - 4)
+                .map_err(|_| unwritable(column.name, format!("more than 4 GiB, at {entity}")))?;
+            bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        }
+        report.written(column.name, 1);
+    }
+    sink.u64(bytes.len() as u64)?;
+    sink.put(&bytes)
+}
+
+fn write_raw<W: Write>(sink: &mut Sink<W>, column: &RawColumn) -> Result<(), SnapshotError> {
+    sink.u64(column.values.len() as u64)?;
+    sink.u8(ids::LISTED)?;
+    sink.numbers(column.values.iter().map(|(entity, _)| entity.to_bits()))?;
+    let prefix = if column.plain_size.is_some() { 0 } else { 4 };
+    let length: usize = column.values.iter().map(|(_, value)| value.len() + prefix).sum();
+    sink.u64(length as u64)?;
+    for (_, value) in &column.values {
+        if prefix > 0 {
+            sink.u32(value.len() as u32)?;
+        }
+        sink.put(value)?;
+    }
+    Ok(())
+}
+
+fn unwritable(name: &str, why: String) -> SnapshotError {
+    SnapshotError::Unwritable { name: name.to_owned(), why }
+}

@@ -1,0 +1,108 @@
+//! The last states of a world, to go back to.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use super::error::SnapshotError;
+use super::state::State;
+use super::types::SnapshotTypes;
+use crate::world::World;
+
+/// A ring of states: keeps the last few, and puts them back.
+///
+/// For rollback netcode, undo, and trying things out. All kept types must be
+/// [clonable](super::Snapshot).
+///
+/// # Examples
+/// ```
+/// # use esker::{Component, World, snapshot::{Rollback, Snapshot, SnapshotTypes, SnapshotError}};
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Component, Snapshot, Serialize, Deserialize, Clone)] #[snapshot(clone)] struct Level(u32);
+/// let mut world = World::new();
+/// let hero = world.spawn(Level(0));
+/// let mut past = Rollback::new(SnapshotTypes::new().component::<Level>(), 8);
+///
+/// for frame in 1..=5 {
+///     past.keep(&world)?;
+///     world.get_mut::<Level>(hero).unwrap().0 = frame;
+/// }
+/// past.back(&mut world, 2)?; // to the state before the last but two
+/// assert_eq!(world.get::<Level>(hero).unwrap().0, 2);
+/// assert_eq!(past.len(), 3);
+/// # Ok::<(), SnapshotError>(())
+/// ```
+pub struct Rollback {
+    types: SnapshotTypes,
+    states: VecDeque<State>,
+    capacity: usize,
+}
+
+impl Rollback {
+    /// Keeps up to `capacity` states, at least one.
+    pub fn new(types: SnapshotTypes, capacity: usize) -> Self {
+        Self { types, states: VecDeque::new(), capacity: capacity.max(1) }
+    }
+
+    /// Keeps the state of a world; the oldest one goes if there are too many.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] if something is not registered, cannot be cloned, or is borrowed for
+    /// writing; what was kept before stays.
+    #[track_caller]
+    pub fn keep(&mut self, world: &World) -> Result<(), SnapshotError> {
+        let state = State::of(world, &self.types)?;
+        if self.states.len() == self.capacity {
+            self.states.pop_front();
+        }
+        self.states.push_back(state);
+        Ok(())
+    }
+
+    /// Puts the last state but `steps` back into a world, as [`Loader::replace`](super::Loader::replace)
+    /// does, and forgets the later ones.
+    ///
+    /// The state itself stays, so that one can go back to it again. Ticks go on: to those who look
+    /// for changes all values are new.
+    ///
+    /// # Errors
+    /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then.
+    pub fn back(&mut self, world: &mut World, steps: usize) -> Result<(), SnapshotError> {
+        let kept = self.states.len();
+        let Some(nth) = kept.checked_sub(steps + 1) else {
+            return Err(SnapshotError::NoState { asked: steps, kept });
+        };
+        let state = self.states[nth].copy().expect("it was copied before");
+        self.states.truncate(nth + 1);
+        state.replace(world, &self.types);
+        Ok(())
+    }
+
+    /// Number of states that are kept.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// Number of states that are kept at most.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Forgets all states.
+    pub fn clear(&mut self) {
+        self.states.clear();
+    }
+}
+
+impl fmt::Debug for Rollback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rollback")
+            .field("kept", &self.states.len())
+            .field("capacity", &self.capacity)
+            .finish_non_exhaustive()
+    }
+}

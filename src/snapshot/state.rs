@@ -1,0 +1,132 @@
+//! A whole world apart from any world: what loading stages, cloning copies and rollback keeps.
+
+use super::column::Values;
+use super::error::{SnapshotError, What};
+use super::raw::{RawColumn, RawSections};
+use super::single::Value;
+use super::types::SnapshotTypes;
+use crate::entity::{Entities, Entity};
+use crate::world::{GroupLists, World};
+
+/// Everything that lives, complete and sound, ready to be put into a world.
+pub(super) struct State {
+    pub(super) book: Entities,
+    pub(super) columns: Vec<Box<dyn Values>>,
+    pub(super) resources: Vec<Box<dyn Value>>,
+    pub(super) raw: Vec<RawColumn>,
+    /// Names of what was left out, being unknown.
+    pub(super) skipped: Vec<String>,
+    /// Whether it has only entities that were chosen, and says nothing of the others.
+    pub(super) is_partial: bool,
+    groups: GroupLists,
+}
+
+/// A reference that leads nowhere: the component or resource, the entity that has it, and the
+/// entity that is not there.
+pub(super) type Stray = (&'static str, Option<Entity>, Entity);
+
+impl State {
+    pub(super) fn new(book: Entities) -> Self {
+        Self {
+            book,
+            columns: Vec::new(),
+            resources: Vec::new(),
+            raw: Vec::new(),
+            skipped: Vec::new(),
+            is_partial: false,
+            groups: GroupLists::new(),
+        }
+    }
+
+    /// A copy of what is in a world.
+    #[track_caller]
+    pub(super) fn of(world: &World, types: &SnapshotTypes) -> Result<Self, SnapshotError> {
+        types.check_complete(world)?;
+        let mut state = Self::new(world.book().copy());
+        for component in types.in_order(world) {
+            let Some(column) = component.open(world)? else { continue };
+            let (what, name) = (What::Component, component.type_name());
+            let copy = column.copy().ok_or(SnapshotError::NotClonable { what, name })?;
+            state.columns.push(copy);
+        }
+        for resource in types.resources() {
+            let Some(single) = resource.open(world)? else { continue };
+            let (what, name) = (What::Resource, resource.type_name());
+            let copy = single.copy().ok_or(SnapshotError::NotClonable { what, name })?;
+            state.resources.push(copy);
+        }
+        if let Ok(kept) = world.try_resource::<RawSections>() {
+            state.raw.clone_from(&kept.0);
+        }
+        state.groups = world.group_lists();
+        Ok(state)
+    }
+
+    /// The same once more; what it was copied from could be cloned.
+    pub(super) fn copy(&self) -> Option<Self> {
+        Some(Self {
+            book: self.book.copy(),
+            columns: self.columns.iter().map(|column| column.copy()).collect::<Option<_>>()?,
+            resources: self.resources.iter().map(|value| value.copy()).collect::<Option<_>>()?,
+            raw: self.raw.clone(),
+            skipped: self.skipped.clone(),
+            is_partial: self.is_partial,
+            groups: self.groups.clone(),
+        })
+    }
+
+    /// Replaces all ids inside values; returns those that lead nowhere.
+    pub(super) fn map_references(
+        &mut self,
+        mut map: impl FnMut(Entity) -> Option<Entity>,
+    ) -> Vec<Stray> {
+        let mut strays = Vec::new();
+        for column in &mut self.columns {
+            let name = column.name();
+            column.map_references(&mut |owner, target| {
+                let mapped = map(target);
+                if mapped.is_none() {
+                    strays.push((name, Some(owner), target));
+                }
+                mapped
+            });
+        }
+        for value in &mut self.resources {
+            let name = value.name();
+            value.map_references(&mut |target| {
+                let mapped = map(target);
+                if mapped.is_none() {
+                    strays.push((name, None, target));
+                }
+                mapped
+            });
+        }
+        strays
+    }
+
+    /// Puts it into a world, in place of everything that lives there.
+    pub(super) fn replace(self, world: &mut World, types: &SnapshotTypes) {
+        // Resources first: listeners to the components may look at them.
+        for resource in types.resources() {
+            if !self.resources.iter().any(|value| value.name() == resource.name()) {
+                resource.remove(world);
+            }
+        }
+        for value in self.resources {
+            value.insert(world);
+        }
+        RawSections::put(world, self.raw);
+        let columns = self.columns.into_iter().map(|column| column.into_incoming()).collect();
+        world.arrive(self.book, columns, &self.groups);
+    }
+
+    /// Puts it into a world without entities or resources, which has been made for it.
+    pub(super) fn put_quietly(self, world: &mut World) {
+        for value in self.resources {
+            value.insert(world);
+        }
+        RawSections::put(world, self.raw);
+        let columns = self.columns.into_iter().map(|column| column.into_incoming()).collect();
+        world.arrive_quietly(self.book, columns, &self.groups);
+    }
+}

@@ -1,0 +1,112 @@
+//! Whole sets: made of a list of entities at once, or copied.
+
+use super::{HashedMap, PagedMap, Slot, SparseMap, SparseSet};
+use crate::entity::Entity;
+use crate::page::{PAGE_LEN, page_of};
+
+impl<M: SparseMap> SparseSet<M> {
+    /// The set of these entities, in this order.
+    ///
+    /// # Errors
+    /// An entity whose index occurs twice (S2).
+    pub(crate) fn try_from_vec(entities: Vec<Entity>) -> Result<Self, Entity> {
+        let mut map = M::default();
+        let follows = |pair: &[Entity]| pair[0].index() + 1 == pair[1].index();
+        if entities.windows(2).all(follows) {
+            map.set_consecutive(&entities, 0);
+            return Ok(Self::of_parts(map, entities));
+        }
+        map.prepare(&entities);
+        for (at, &entity) in entities.iter().enumerate() {
+            let slot = map.slot_mut(entity.index(), entities.len());
+            if !slot.is_vacant() {
+                return Err(entity);
+            }
+            *slot = Slot::new(at, entity);
+        }
+        Ok(Self::of_parts(map, entities))
+    }
+}
+
+/// What a map of these entities would take on the heap; not less.
+pub trait Foreseen {
+    /// In bytes.
+    fn bytes_for(entities: &[Entity]) -> usize;
+}
+
+impl Foreseen for PagedMap {
+    fn bytes_for(entities: &[Entity]) -> usize {
+        let Some((first, end)) = span(entities) else { return 0 };
+        let slots = match end - first {
+            span if span <= Self::allowed(entities.len()) => span as usize,
+            _ => {
+                let pages = entities.iter().map(|entity| page_of(entity.index()));
+                let pages: rustc_hash::FxHashSet<u32> = pages.collect();
+                // The window, whatever it covers, and pages for all the others.
+                (pages.len() * PAGE_LEN).saturating_mul(2)
+            }
+        };
+        slots * size_of::<Slot>()
+    }
+}
+
+impl Foreseen for HashedMap {
+    fn bytes_for(entities: &[Entity]) -> usize {
+        // Buckets are a power of two, of which an eighth stays empty.
+        (entities.len() * 8 / 7 + 4).next_power_of_two() * (size_of::<(u32, Slot)>() + 1)
+    }
+}
+
+/// The indices of some entities: the first, and the one behind the last, at page borders.
+pub(super) fn span(entities: &[Entity]) -> Option<(u64, u64)> {
+    let pages = entities.iter().map(|entity| u64::from(page_of(entity.index())));
+    let (first, last) = (pages.clone().min()?, pages.max()?);
+    Some((first * PAGE_LEN as u64, (last + 1) * PAGE_LEN as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(indices: impl IntoIterator<Item = u32>) -> Vec<Entity> {
+        indices.into_iter().map(|index| Entity::new(index, index % 3).unwrap()).collect()
+    }
+
+    fn made_at_once<M: SparseMap>(entities: &[Entity]) {
+        let set = SparseSet::<M>::try_from_vec(entities.to_vec()).unwrap();
+        set.check().unwrap();
+        assert_eq!(set.as_slice(), entities);
+        let one_by_one: SparseSet<M> = entities.iter().copied().collect();
+        assert_eq!(one_by_one.as_slice(), set.as_slice());
+        let (taken, foreseen) = (set.heap_bytes() - entities.len() * 8, M::bytes_for(entities));
+        assert!(taken <= foreseen + 1024, "{taken} {foreseen} for {}", entities.len());
+    }
+
+    #[test]
+    fn a_set_made_at_once_is_that_made_one_by_one() {
+        for list in [
+            ids([]),
+            ids([7]),
+            ids(0..5000),
+            ids(3000..3100),
+            ids([5, 3, 9]),
+            ids((0..9000).rev()),
+            ids((0..300).map(|nth| nth * 977 % 65_536)),
+            ids((0..200).map(|nth| nth * 20_000_003)),
+            ids([0, 4_000_000_000]),
+        ] {
+            made_at_once::<PagedMap>(&list);
+            made_at_once::<HashedMap>(&list);
+        }
+    }
+
+    #[test]
+    fn an_index_that_occurs_twice_is_refused() {
+        let twice = vec![Entity::new(4, 0).unwrap(), Entity::new(9, 1).unwrap()];
+        let again = [twice.clone(), vec![Entity::new(4, 7).unwrap()]].concat();
+
+        assert!(SparseSet::<PagedMap>::try_from_vec(twice).is_ok());
+        assert_eq!(SparseSet::<PagedMap>::try_from_vec(again.clone()).unwrap_err(), again[2]);
+        assert_eq!(SparseSet::<HashedMap>::try_from_vec(again.clone()).unwrap_err(), again[2]);
+    }
+}

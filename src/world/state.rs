@@ -1,0 +1,207 @@
+//! The state of a whole world: who lives, and what the pools hold. Taken out and put in.
+//!
+//! Values that arrive lie in maps of their own, complete, before the world is touched; then it is
+//! emptied, the book of ids and the maps are exchanged, the groups are filled again, and listeners
+//! are told. Between the first and the last of these steps no code of the user's runs, and nothing
+//! can fail.
+
+use std::any::TypeId;
+use std::mem;
+
+use super::World;
+use super::pool_box::{AnyPool, Map};
+use super::pools::Pools;
+use super::react::{Event, What};
+use crate::component::Component;
+use crate::entity::{Entities, Entity, OutOfEntities};
+use crate::group::GroupNumber;
+
+/// The values of one component on their way into a world.
+pub(crate) trait Incoming {
+    fn entities(&self) -> &[Entity];
+
+    fn put(self: Box<Self>, into: &mut Arrival<'_>);
+}
+
+/// A world that is being filled.
+pub(crate) struct Arrival<'w> {
+    pools: &'w mut Pools,
+    entities: &'w mut Entities,
+    /// Whether values keep the ticks that they have, or are new.
+    keeps_ticks: bool,
+}
+
+/// The members of groups that keep lists of their own, in order.
+pub(crate) type GroupLists = Vec<(GroupNumber, Vec<Entity>)>;
+
+impl Arrival<'_> {
+    /// Puts the values of a component into its pool, which is empty.
+    pub(crate) fn put<T: Component>(&mut self, mut map: Map<T>) {
+        let now = self.pools.clock.now;
+        let pool = self.pools.get_or_create::<T>();
+        let bit = pool.tag.bit;
+        for &entity in map.entities() {
+            // `arrive` has asked whether it lives (W2).
+            if let Some(word) = self.entities.word_mut(entity) {
+                *word |= bit;
+            }
+        }
+        if !self.keeps_ticks {
+            map.renew(now);
+        }
+        let old = pool.cell.get_mut();
+        debug_assert!(old.is_empty());
+        map.succeed(old);
+        *old = map;
+    }
+}
+
+impl World {
+    /// The book of ids.
+    pub(crate) fn book(&self) -> &Entities {
+        &self.entities
+    }
+
+    /// The ids that the next entities to be spawned will have.
+    pub(crate) fn foresee_spawns(&self, count: usize) -> Result<Vec<Entity>, OutOfEntities> {
+        let mut book = self.entities.copy();
+        (0..count).map(|_| book.try_spawn()).collect()
+    }
+
+    /// Does several operations; listeners hear of them when all are done.
+    pub(crate) fn all_at_once<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        self.batched(work)
+    }
+
+    /// The component types of the world in the order of their numbers, with their names and how
+    /// many entities have them.
+    pub(crate) fn component_types(&self) -> Vec<(TypeId, &'static str, usize)> {
+        let pools = self.pools.iter();
+        let len = |pool: &dyn AnyPool| pool.look().map_or(1, |map| map.entities().len());
+        pools.map(|pool| (pool.component_type(), pool.name(), len(pool))).collect()
+    }
+
+    /// Replaces everything that lives by the entities of a book, and their components.
+    ///
+    /// What was there is gone as by [`clear`](Self::clear); what comes is told to listeners.
+    ///
+    /// # Panics
+    /// If a component belongs to an entity that does not live by that book; nothing has changed
+    /// then.
+    pub(crate) fn arrive(
+        &mut self,
+        book: Entities,
+        columns: Vec<Box<dyn Incoming>>,
+        groups: &GroupLists,
+    ) {
+        let strays = columns.iter().flat_map(|column| column.entities());
+        let stray = strays.copied().find(|&entity| !book.is_alive(entity));
+        assert!(stray.is_none(), "W2: {} has components and is not alive", stray.unwrap());
+        self.depart();
+        self.exchange(book, columns, false);
+        self.order_groups(groups);
+        self.tell_of_arrival();
+        self.deliver();
+    }
+
+    /// As `arrive`, into a new world; nobody is told, and values keep their ticks.
+    pub(crate) fn arrive_quietly(
+        &mut self,
+        book: Entities,
+        columns: Vec<Box<dyn Incoming>>,
+        groups: &GroupLists,
+    ) {
+        self.exchange(book, columns, true);
+        self.order_groups(groups);
+    }
+
+    fn exchange(&mut self, book: Entities, columns: Vec<Box<dyn Incoming>>, keeps_ticks: bool) {
+        let gone = mem::replace(&mut self.entities, book);
+        debug_assert!(gone.is_empty());
+        let Self { entities, pools, .. } = self;
+        let mut arrival = Arrival { pools, entities, keeps_ticks };
+        for column in columns {
+            column.put(&mut arrival);
+        }
+        self.fill_groups();
+    }
+
+    /// Empties the world, whatever listeners have to say.
+    fn depart(&mut self) {
+        self.settle();
+        // What the commands of listeners have spawned goes, too; not for ever.
+        for _ in 0..8 {
+            self.clear();
+            if self.is_empty() {
+                return;
+            }
+        }
+        let living: Vec<Entity> = self.entities().collect();
+        self.held(|world| world.detach_all(living));
+    }
+
+    fn fill_groups(&mut self) {
+        self.pools.groups.clear_members();
+        let Self { entities, pools, .. } = self;
+        for number in pools.groups.numbers().to_vec() {
+            pools.fill_group(number, |entity| entities.word_mut(entity).map_or(0, |word| *word));
+        }
+    }
+
+    fn tell_of_arrival(&mut self) {
+        let Self { entities, pools, .. } = self;
+        if pools.hears_spawn {
+            for entity in entities.iter() {
+                pools.notes.push(Event { what: What::Spawned, component: 0, entity });
+            }
+        }
+        for component in 0..pools.len() as u32 {
+            let pool = pools.at_mut(component as usize);
+            if pool.tag().is_noted {
+                let added = pool.map_mut().entities().to_vec();
+                for entity in added {
+                    pools.notes.push(Event { what: What::Added, component, entity });
+                }
+            }
+        }
+    }
+
+    /// The members of groups that own no pool, in their order.
+    pub(crate) fn group_lists(&self) -> GroupLists {
+        let groups = &self.pools.groups;
+        let entries = groups.numbers().iter().filter_map(|&n| Some((n, groups.get(n)?)));
+        let lists = entries.filter(|(_, entry)| entry.condition.owned.is_empty());
+        let members = lists.filter_map(|(number, entry)| {
+            Some((number, entry.group.try_read().ok()?.members().to_vec()))
+        });
+        members.collect()
+    }
+
+    /// Brings the members of groups into this order, as far as they are the same.
+    fn order_groups(&mut self, lists: &GroupLists) {
+        for (number, members) in lists {
+            let Some(group) = self.pools.groups.get_mut(*number) else { continue };
+            if !group.owns_none() || group.len() != members.len() {
+                continue;
+            }
+            let set = group.members_mut();
+            for (at, &entity) in members.iter().enumerate() {
+                set.bring(entity, at);
+            }
+        }
+    }
+
+    /// A world that knows the same components under the same numbers, and has the same groups.
+    pub(crate) fn twin(&self) -> Self {
+        let mut twin = Self::new();
+        for pool in self.pools.iter() {
+            pool.register_in(&mut twin.pools);
+        }
+        for condition in self.pools.groups.by_number() {
+            twin.pools.groups.add_or_skip(condition);
+        }
+        twin.pools.clock = self.pools.clock;
+        twin.pools.mark_care();
+        twin
+    }
+}
