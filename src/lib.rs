@@ -33,6 +33,7 @@
 //! | [`query`] | many components at once |
 //! | [`system`] | functions over the world, and what they may ask for |
 //! | [`schedule`] | which systems run, in which order |
+//! | `snapshot` | worlds saved, loaded, cloned and rolled back (feature `serde`) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -101,3 +102,7 @@ pub struct ChangesGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../guide/src/systems.md")]
 pub struct SystemsGuide;
+
+#[cfg(all(doctest, feature = "serde"))]
+#[doc = include_str!("../guide/src/snapshots.md")]
+pub struct SnapshotsGuide;

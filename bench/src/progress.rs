@@ -47,7 +47,7 @@ fn steps(plan: &Plan, n: usize) -> u64 {
 fn step(workload: Workload, n: usize) -> u64 {
     let cost = match workload {
         Workload::AddRemoveWide => 50,
-        Workload::Create2 | Workload::Destroy | Workload::Deserialize => 20,
+        Workload::Create2 | Workload::Destroy | Workload::Deserialize | Workload::Clone => 20,
         Workload::CreateEmpty | Workload::Create2Batch | Workload::AddRemove | Workload::Churn => {
             10
         }

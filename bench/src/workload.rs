@@ -47,11 +47,13 @@ pub enum Workload {
     Serialize,
     /// And back into a fresh world.
     Deserialize,
+    /// A second world like the first.
+    Clone,
 }
 
 impl Workload {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::CreateEmpty,
         Self::Create2,
         Self::Create2Batch,
@@ -73,6 +75,7 @@ impl Workload {
         Self::Schedule,
         Self::Serialize,
         Self::Deserialize,
+        Self::Clone,
     ];
 
     /// Its name in tables, files and on the command line.
@@ -99,6 +102,7 @@ impl Workload {
             Self::Schedule => "schedule",
             Self::Serialize => "serialize",
             Self::Deserialize => "deserialize",
+            Self::Clone => "clone",
         }
     }
 
@@ -126,6 +130,7 @@ impl Workload {
             Self::Schedule => "three systems over two components each, own scheduler",
             Self::Serialize => "a world of two components to bytes",
             Self::Deserialize => "bytes to a fresh world of two components",
+            Self::Clone => "a second world of two components like the first",
         }
     }
 
@@ -147,6 +152,7 @@ impl Workload {
                 | Self::Create2Batch
                 | Self::Destroy
                 | Self::Deserialize
+                | Self::Clone
         )
     }
 }

@@ -136,7 +136,7 @@ fn prepare<const S: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         }
         Workload::Schedule => lasting(five::<S>(n), schedule, |s| sum_five::<S>(&mut s.0)),
         // Scenes of bevy need reflection and its scene crate; bevy_ecs alone has none.
-        Workload::Serialize | Workload::Deserialize => None,
+        Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
     }
 }
 

@@ -1,9 +1,10 @@
 //! Esker without hints (no group, no alignment, no sorting), and Esker with a group.
 //!
 //! Bulk rows use `spawn_columns`; single components are iterated as the slice of their pool, and
-//! several by a query and `for_each`. `random_get` holds the pool's guard for the whole loop. Rows
-//! for what Esker does not have yet (snapshots) are not offered.
+//! several by a query and `for_each`. `random_get` holds the pool's guard for the whole loop. Snapshots
+//! are those of the native format.
 
+mod save;
 mod systems;
 
 use std::any::Any;
@@ -135,7 +136,18 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         }
         Workload::ParIter2 => lasting(pairs::<G>(n).0, par_iter_2, sum),
         Workload::Schedule if !G => lasting(systems::five(n), systems::step, systems::sum),
-        Workload::Schedule | Workload::Serialize | Workload::Deserialize => None,
+        Workload::Serialize if !G => lasting((pairs::<G>(n).0, Vec::new()), save::serialize, |s| {
+            sum(&mut save::decode(&s.1))
+        }),
+        Workload::Deserialize if !G => {
+            let mut bytes = Vec::new();
+            save::encode(&pairs::<G>(n).0, &mut bytes);
+            renewed(move || (bytes.clone(), World::new()), save::deserialize, |s| sum(&mut s.1))
+        }
+        Workload::Clone if !G => {
+            renewed(move || (pairs::<G>(n).0, World::new()), save::copy, |s| sum(&mut s.1))
+        }
+        Workload::Schedule | Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
     }
 }
 

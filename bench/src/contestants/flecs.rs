@@ -77,7 +77,7 @@ impl Contestant for Flecs {
             }
             Workload::ParIter2 => lasting(parallel(n), progress, |world| sum(world)),
             Workload::Schedule => lasting(five(n), progress, |world| sum_five(world)),
-            Workload::Serialize | Workload::Deserialize => None,
+            Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
         }
     }
 

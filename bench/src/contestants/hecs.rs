@@ -76,6 +76,7 @@ impl Contestant for Hecs {
             Workload::Serialize => {
                 lasting((pairs(n).0, Vec::new()), save::serialize, |s| sum(&mut save::decode(&s.1)))
             }
+            Workload::Clone => None,
             Workload::Deserialize => {
                 let mut bytes = Vec::new();
                 save::encode(&pairs(n).0, &mut bytes);

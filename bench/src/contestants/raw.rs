@@ -88,6 +88,9 @@ impl Contestant for Raw {
             Workload::Serialize => {
                 lasting((Table::filled(n), Vec::new()), serialize, |s| sum(&mut decode(&s.1)))
             }
+            Workload::Clone => {
+                renewed(move || (Table::filled(n), Table::default()), copy, |s| sum(&mut s.1))
+            }
             Workload::Deserialize => {
                 let mut bytes = Vec::new();
                 encode(&Table::filled(n), &mut bytes);
@@ -477,4 +480,10 @@ fn decode(bytes: &[u8]) -> Table {
         velocities: bytemuck::pod_collect_to_vec(velocities),
         ..Table::default()
     }
+}
+
+#[inline(never)]
+fn copy((table, copy): &mut (Table, Table)) {
+    copy.positions = table.positions.clone();
+    copy.velocities = table.velocities.clone();
 }

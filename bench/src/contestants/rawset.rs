@@ -98,7 +98,8 @@ impl Contestant for RawSet {
             Workload::ParIter2
             | Workload::Schedule
             | Workload::Serialize
-            | Workload::Deserialize => None,
+            | Workload::Deserialize
+            | Workload::Clone => None,
         }
     }
 

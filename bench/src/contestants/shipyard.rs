@@ -79,6 +79,7 @@ impl Contestant for Shipyard {
             Workload::Serialize => {
                 lasting((pairs(n).0, Vec::new()), serialize, |s| sum(&mut decode(&s.1)))
             }
+            Workload::Clone => None,
             Workload::Deserialize => {
                 let mut bytes = Vec::new();
                 encode(&pairs(n).0, &mut bytes);

@@ -110,7 +110,7 @@ fn prepare<const GROUP: bool>(workload: Workload, scene: Scene) -> Option<Box<dy
         }
         Workload::ParIter2 => lasting(pairs::<GROUP>(n).0, par_iter_2::<GROUP>, sum),
         Workload::Schedule => lasting(five(n), schedule, sum_five),
-        Workload::Serialize | Workload::Deserialize => None,
+        Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
     }
 }
 

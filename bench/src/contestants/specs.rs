@@ -81,6 +81,7 @@ impl Contestant for Specs {
             Workload::Serialize => lasting((save::marked(n), Vec::new()), save::serialize, |s| {
                 sum(&mut save::decode(&s.1))
             }),
+            Workload::Clone => None,
             Workload::Deserialize => {
                 let mut bytes = Vec::new();
                 save::encode(&save::marked(n), &mut bytes);
