@@ -1,32 +1,21 @@
 //! Runs the systems of a schedule.
 //!
 //! A piece of the serial order whose systems share the world runs on the threads of rayon, where that
-//! is worth it: each system counts those it waits for, and who makes a count zero starts the next one.
+//! is worth it: who has run a system starts those that waited only for it (`handover.rs`).
 //! Systems that are too small for a task of their own are run by whoever has come to them. How long a
 //! system takes is measured; it decides where a system runs, never what comes out (T2).
 
-use std::any::Any;
-use std::error::Error;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use super::graph::{Graph, Segment};
+#[cfg(feature = "parallel")]
+use super::handover::{Crew, Handover};
+use super::outcome::Outcome;
 use super::{Node, Schedule, StepReport, SystemReport, Threads};
 use crate::system::System;
 use crate::tick::Tick;
 use crate::world::World;
-
-/// How a run of a system came out.
-#[derive(Default)]
-enum Outcome {
-    /// It did not run: it is disabled, not chosen, or its conditions did not hold.
-    #[default]
-    Idle,
-    /// It did; nanoseconds, if somebody has looked at the clock.
-    Done(u64),
-    Failed(Box<dyn Error + Send + Sync>),
-    Panicked(Box<dyn Any + Send>),
-}
 
 /// Memory that serves step after step.
 #[derive(Default)]
@@ -90,7 +79,7 @@ impl Schedule {
                 let name = self.nodes[at].system.name().to_owned();
                 report.systems.push(SystemReport { name, time });
             }
-            if matches!(outcome, Outcome::Failed(_) | Outcome::Panicked(_)) && failure.is_none() {
+            if outcome.is_failure() && failure.is_none() {
                 failure = Some((at, outcome));
             }
         }
@@ -98,7 +87,7 @@ impl Schedule {
         self.scratch = scratch;
         self.steps += 1;
         if let Some((at, failed)) = failure {
-            fail(self.nodes[at].system.name(), failed);
+            failed.fail(self.nodes[at].system.name());
         }
         report.time = started.map(|started| started.elapsed());
         report
@@ -270,27 +259,16 @@ impl Schedule {
     /// Runs systems on the threads of rayon.
     #[cfg(feature = "parallel")]
     fn run_tasks(&mut self, world: &World, graph: &Graph, scratch: &mut Scratch, first: Tick) {
-        use std::sync::Mutex;
-        use std::sync::atomic::AtomicUsize;
-
         let waits = graph.waits_among(scratch);
         let Scratch { running, outcomes, places } = scratch;
         let ready = (0..running.len()).filter(|&place| waits[place] == 0).collect();
         let mut nodes: Vec<Option<&mut Node>> = self.nodes.iter_mut().map(Some).collect();
-        let tasks = Tasks {
-            world,
-            graph,
-            running,
-            places,
-            first,
-            waits: waits.into_iter().map(AtomicUsize::new).collect(),
-            small: self.small,
-            nodes: running.iter().map(|&at| Mutex::new(nodes[at].take())).collect(),
-            outcomes: running.iter().map(|_| Mutex::default()).collect(),
-        };
-        rayon::scope(|scope| tasks.start(scope, ready));
-        for (&at, outcome) in running.iter().zip(tasks.outcomes) {
-            outcomes[at] = outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let systems = running.iter().map(|&at| nodes[at].take().expect("it runs once in a step"));
+        let handover = Handover::new(systems.zip(waits));
+        let tasks = Tasks { world, graph, running, places, first, small: self.small };
+        rayon::scope(|scope| tasks.start(scope, &handover, ready));
+        for (&at, outcome) in running.iter().zip(handover.into_outcomes()) {
+            outcomes[at] = outcome;
         }
     }
 }
@@ -304,67 +282,38 @@ struct Tasks<'a> {
     places: &'a [usize],
     small: u64,
     first: Tick,
-    /// For each system, how many it still waits for.
-    waits: Vec<std::sync::atomic::AtomicUsize>,
-    /// Each is locked by the one task that runs it; the lock is never waited for.
-    nodes: Vec<std::sync::Mutex<Option<&'a mut Node>>>,
-    outcomes: Vec<std::sync::Mutex<Outcome>>,
 }
 
 #[cfg(feature = "parallel")]
-impl<'a> Tasks<'a> {
-    /// Runs systems that wait for nobody: the big ones as tasks, the small ones here.
-    fn start<'s>(&'s self, scope: &rayon::Scope<'s>, ready: Vec<usize>)
-    where
-        'a: 's,
-    {
-        let mut here = ready;
-        while !here.is_empty() {
-            // The last big one is run here, too, as this thread has nothing else to do.
-            let mut small = Vec::new();
-            let mut big = Vec::new();
-            for place in here.drain(..) {
-                if self.is_small(place) { small.push(place) } else { big.push(place) }
-            }
-            let kept = if small.is_empty() { big.pop() } else { None };
-            for place in big {
-                scope.spawn(move |scope| {
-                    let next = self.run_one(place);
-                    self.start(scope, next);
-                });
-            }
-            for place in small.into_iter().chain(kept) {
-                here.extend(self.run_one(place));
-            }
-        }
-    }
-
-    fn is_small(&self, place: usize) -> bool {
-        self.nodes[place]
-            .try_lock()
-            .is_ok_and(|node| node.as_ref().is_some_and(|node| node.is_small(self.small)))
-    }
-
-    /// Runs a system; returns those that wait for nobody from now on.
-    fn run_one(&self, place: usize) -> Vec<usize> {
-        use std::sync::atomic::Ordering;
-
-        let at = self.running[place];
-        let node = self.nodes[place].lock().map(|mut node| node.take());
-        if let Ok(Some(node)) = node {
-            let outcome = node.run(self.world, Tick::new(self.first.get() + place as u64), true);
-            if let Ok(mut slot) = self.outcomes[place].lock() {
-                *slot = outcome;
-            }
-        }
-        let mut ready = Vec::new();
-        self.graph.release(self.places, at, |next| {
-            // What this system did happens before what the next one does.
-            if self.waits[next].fetch_sub(1, Ordering::AcqRel) == 1 {
-                ready.push(next);
-            }
+impl Tasks<'_> {
+    /// Runs systems that wait for nobody, and those that are started by that.
+    fn start<'s>(
+        &'s self,
+        scope: &rayon::Scope<'s>,
+        handover: &'s Handover<&mut Node, Outcome>,
+        ready: Vec<usize>,
+    ) {
+        handover.carry_on(self, ready, |place| {
+            scope.spawn(move |scope| {
+                let next = handover.run_one(self, place);
+                self.start(scope, handover, next);
+            });
         });
-        ready
+    }
+}
+
+#[cfg(feature = "parallel")]
+impl Crew<&mut Node, Outcome> for Tasks<'_> {
+    fn run(&self, place: usize, node: &mut Node) -> Outcome {
+        node.run(self.world, Tick::new(self.first.get() + place as u64), true)
+    }
+
+    fn is_small(&self, node: &&mut Node) -> bool {
+        node.is_small(self.small)
+    }
+
+    fn behind(&self, place: usize, each: impl FnMut(usize)) {
+        self.graph.release(self.places, self.running[place], each);
     }
 }
 
@@ -400,7 +349,7 @@ impl Node {
         #[cfg(feature = "tracing")]
         let _span = tracing::info_span!("system", name = self.system.name()).entered();
         let started = is_timed.then(Instant::now);
-        let run = catch_unwind(AssertUnwindSafe(|| {
+        let outcome = Outcome::of(|| {
             if let Some(outcome) = self.refused(world, now) {
                 return outcome;
             }
@@ -408,8 +357,7 @@ impl Node {
                 Ok(()) => Outcome::Done(0),
                 Err(error) => Outcome::Failed(error),
             }
-        }));
-        let outcome = run.unwrap_or_else(Outcome::Panicked);
+        });
         let (Some(started), Outcome::Done(_)) = (started, &outcome) else { return outcome };
         let time = started.elapsed().as_nanos() as u64;
         // The last runs count most.
@@ -435,7 +383,7 @@ fn run_alone(node: &mut Node, world: &mut World) -> Outcome {
     #[cfg(feature = "tracing")]
     let _span = tracing::info_span!("system", name = node.system.name()).entered();
     let started = Instant::now();
-    let run = catch_unwind(AssertUnwindSafe(|| {
+    Outcome::of(|| {
         let now = world.tick();
         if let Some(outcome) = node.refused(world, now) {
             return outcome;
@@ -444,26 +392,5 @@ fn run_alone(node: &mut Node, world: &mut World) -> Outcome {
             Ok(()) => Outcome::Done(started.elapsed().as_nanos() as u64),
             Err(error) => Outcome::Failed(error),
         }
-    }));
-    run.unwrap_or_else(Outcome::Panicked)
-}
-
-/// Goes on with the panic of a system, or makes one of its error.
-#[track_caller]
-fn fail(system: &str, outcome: Outcome) -> ! {
-    match outcome {
-        Outcome::Failed(error) => panic!("system `{system}`: {error}"),
-        Outcome::Panicked(payload) => {
-            let words = payload
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| payload.downcast_ref::<&str>().copied());
-            match words {
-                Some(words) => panic!("system `{system}` panicked: {words}"),
-                // Not a text: it is passed on as it is, for who knows what to do with it.
-                None => resume_unwind(payload),
-            }
-        }
-        Outcome::Done(_) | Outcome::Idle => unreachable!("it did not fail"),
-    }
+    })
 }

@@ -19,6 +19,9 @@ mod execute;
 mod explain;
 mod fixed;
 mod graph;
+#[cfg(feature = "parallel")]
+mod handover;
+mod outcome;
 mod report;
 
 pub use config::{Configs, IntoConfigs, IntoLabel, Label};
