@@ -55,6 +55,7 @@ pub mod schedule;
 pub mod snapshot;
 pub mod sparse;
 pub mod storage;
+mod sync;
 pub mod system;
 mod tick;
 mod tuples;

@@ -1,9 +1,10 @@
 //! The borrow flag: who filters, reads, writes, or has the whole.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::holder::Holder;
+use crate::sync::AtomicU64;
 
 /// How something is, or wants to be, borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -11,6 +11,8 @@
 mod flag;
 mod guard;
 mod holder;
+#[cfg(all(test, loom))]
+mod models;
 mod thread_bound;
 
 pub(crate) use guard::{Cell, Edit, Look};

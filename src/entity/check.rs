@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use super::Entities;
 use super::reserve::IDLE;
 use super::slot::{END, indexed, indexed_page};
+use crate::sync::get_alone;
 
 impl Entities {
     /// Checks the invariants of this book; the error says which one is broken, and where.
@@ -15,7 +16,7 @@ impl Entities {
     /// O(indices ever used).
     pub fn check(&mut self) -> Result<(), String> {
         self.settle();
-        debug_assert_eq!(*self.cursor.get_mut(), IDLE);
+        debug_assert_eq!(get_alone(&mut self.cursor), IDLE);
         let free = self.walk_free_list()?;
         let first = self.limits.range.start;
         let near = indexed(first, &self.near);

@@ -12,6 +12,7 @@ use super::reserve::IDLE;
 use super::slot::{END, Slot, SlotPage, indexed, indexed_page};
 use super::{Entity, LiveEntities};
 use crate::page::{PageTable, page_of, place_in_page};
+use crate::sync::{self, get_alone};
 
 /// Gives out entity ids and takes them back.
 ///
@@ -44,7 +45,7 @@ pub struct Entities {
     /// Slots whose next version or place in the free list is not what the slot says.
     pub(super) demanded: FxHashMap<u32, Demanded>,
     /// Where reservations under `&self` have come to; `IDLE` if there were none (E4).
-    pub(super) cursor: AtomicU64,
+    pub(super) cursor: sync::AtomicU64,
 }
 
 /// Which ids may be given out.
@@ -87,7 +88,7 @@ impl Entities {
             alive: 0,
             limits,
             demanded: FxHashMap::default(),
-            cursor: AtomicU64::new(IDLE),
+            cursor: sync::AtomicU64::new(IDLE),
         };
         if entities.limits.fixed {
             entities.near.reserve_exact(entities.limits.range.len());
@@ -208,7 +209,7 @@ impl Entities {
     #[inline]
     pub(crate) fn claim(&mut self) -> Result<(Entity, &mut u64), OutOfEntities> {
         let place = self.near.len();
-        if *self.cursor.get_mut() != IDLE || self.free != END || place >= self.plain {
+        if get_alone(&mut self.cursor) != IDLE || self.free != END || place >= self.plain {
             return self.claim_used();
         }
         let index = self.limits.range.start + place as u32;

@@ -23,6 +23,8 @@ mod demand;
 mod entities;
 mod id;
 mod live;
+#[cfg(all(test, loom))]
+mod models;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
 mod record;
 mod reserve;

@@ -2,7 +2,7 @@
 //!
 //! Nothing in a record is believed: [`Entities::restore`] walks E1–E3 before it accepts one.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
@@ -11,6 +11,7 @@ use super::reserve::IDLE;
 use super::slot::{END, Slot, indexed_page, new_page};
 use super::{Entities, Entity, Limits};
 use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
+use crate::sync::AtomicU64;
 
 /// What a book is made of, apart from its near slots.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use super::slot::END;
 use super::{Entities, Entity, OutOfEntities};
+use crate::sync::{get_alone, set_alone};
 
 /// The cursor when nothing is reserved. No index gets as high as this (see `Limits`).
 pub(super) const IDLE: u64 = u64::MAX;
@@ -66,7 +67,7 @@ impl Entities {
 
     /// The index behind all that were ever used or reserved.
     pub(super) fn reserved_end(&mut self) -> u32 {
-        match *self.cursor.get_mut() {
+        match get_alone(&mut self.cursor) {
             IDLE => self.fresh(),
             cursor => unpack(cursor).1,
         }
@@ -103,15 +104,15 @@ impl Entities {
     /// Brings every reserved id to life.
     #[inline]
     pub fn settle(&mut self) {
-        if *self.cursor.get_mut() != IDLE {
+        if get_alone(&mut self.cursor) != IDLE {
             self.settle_reserved();
         }
     }
 
     #[cold]
     fn settle_reserved(&mut self) {
-        let (free, fresh) = unpack(*self.cursor.get_mut());
-        *self.cursor.get_mut() = IDLE;
+        let (free, fresh) = unpack(get_alone(&mut self.cursor));
+        set_alone(&mut self.cursor, IDLE);
         while self.free != free {
             // The list may end in demanded slots; then the first fresh index was reserved next.
             self.next_free().expect("the cursor found this slot free");

@@ -2,10 +2,12 @@
 //!
 //! Each system counts those it waits for. Who has run one lowers the counts of those behind it, and
 //! who makes a count zero starts that one. This file knows neither worlds nor threads: how a system
-//! runs, who is behind whom and how one gets to another thread is said by others.
+//! runs, who is behind whom and how one gets to another thread is said by others, so that models can
+//! try every order of the threads (`models.rs`).
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
+
+use crate::sync::{AtomicUsize, Mutex};
 
 /// What the hand-over does not know of the systems, which it calls by their places.
 pub(super) trait Crew<S, O> {

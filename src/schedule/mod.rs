@@ -19,8 +19,10 @@ mod execute;
 mod explain;
 mod fixed;
 mod graph;
-#[cfg(feature = "parallel")]
+#[cfg(any(feature = "parallel", all(test, loom)))]
 mod handover;
+#[cfg(all(test, loom))]
+mod models;
 mod outcome;
 mod report;
 

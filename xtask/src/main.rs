@@ -4,6 +4,7 @@ mod bench_table;
 mod ci;
 mod instructions;
 mod layers;
+mod loom;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ enum Chore {
     Instructions(instructions::Options),
     /// Print the modules of the library, bottom first: size, unsafe, and who uses whom.
     Layers(layers::Options),
+    /// Run the models of what threads share, in all orders of these threads.
+    Loom(loom::Options),
 }
 
 fn main() -> ExitCode {
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Chore::Ci(options) => ci::run(&options),
         Chore::Instructions(options) => instructions::run(&options),
         Chore::Layers(options) => layers::run(&options),
+        Chore::Loom(options) => loom::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
