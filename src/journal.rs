@@ -34,6 +34,15 @@ pub(crate) struct Journal<T> {
 pub(crate) struct Place {
     /// Number of the entry it reads next. Written only by its reader, who has it to himself.
     next: AtomicU64,
+    /// Number of the entry behind those that it was shown last.
+    shown: AtomicU64,
+}
+
+impl Place {
+    /// What the reader was shown last counts as read from now on.
+    pub(crate) fn mark_read(&self) {
+        self.next.store(self.shown.load(Relaxed), Relaxed);
+    }
 }
 
 /// What a reader is given at a time: a range of entries, and how many it missed.
@@ -64,7 +73,8 @@ impl<T> Journal<T> {
 
     /// Registers a reader that is given what is written from now on.
     pub(crate) fn reader(&mut self) -> Arc<Place> {
-        let place = Arc::new(Place { next: AtomicU64::new(self.end()) });
+        let end = self.end();
+        let place = Arc::new(Place { next: AtomicU64::new(end), shown: AtomicU64::new(end) });
         self.readers.push(Arc::downgrade(&place));
         place
     }
@@ -86,13 +96,15 @@ impl<T> Journal<T> {
         self.entries.pop_front()
     }
 
-    /// What a reader has not read yet, which it has from now on; nothing for one of another journal.
-    pub(crate) fn read(&self, place: &Place) -> Portion {
+    /// What a reader has not read yet; nothing for one of another journal. It counts as read after
+    /// [`Place::mark_read`].
+    pub(crate) fn show(&self, place: &Place) -> Portion {
+        let next = place.next.load(Relaxed);
         if !self.knows(place) {
+            place.shown.store(next, Relaxed);
             return Portion { start: 0, end: 0, missed: 0 };
         }
-        let next = place.next.load(Relaxed);
-        place.next.store(self.end(), Relaxed);
+        place.shown.store(self.end(), Relaxed);
         let missed = self.first.saturating_sub(next);
         let start = (next.max(self.first) - self.first) as usize;
         Portion { start, end: self.entries.len(), missed }
@@ -164,7 +176,8 @@ mod tests {
     use super::*;
 
     fn read(journal: &Journal<u32>, place: &Place) -> (Vec<u32>, u64) {
-        let Portion { start, end, missed } = journal.read(place);
+        let Portion { start, end, missed } = journal.show(place);
+        place.mark_read();
         ((start..end).map(|at| *journal.get(at).unwrap()).collect(), missed)
     }
 
@@ -203,6 +216,27 @@ mod tests {
         assert_eq!(journal.unread(&place), 10);
         assert_eq!(read(&journal, &place), ((15..25).collect(), 15));
         assert_eq!(read(&journal, &place), (vec![], 0));
+    }
+
+    #[test]
+    fn what_was_shown_is_shown_again_until_it_counts_as_read() {
+        let mut journal = Journal::default();
+        let place = journal.reader();
+        journal.push(1);
+        let shown = |journal: &Journal<u32>| {
+            let Portion { start, end, .. } = journal.show(&place);
+            (start..end).map(|at| *journal.get(at).unwrap()).collect::<Vec<_>>()
+        };
+
+        assert_eq!(shown(&journal), [1]);
+        assert!(journal.trim().is_empty());
+        journal.push(2);
+        assert_eq!(shown(&journal), [1, 2]);
+        journal.push(3);
+        place.mark_read();
+
+        assert_eq!(journal.trim(), [1, 2]);
+        assert_eq!(read(&journal, &place), (vec![3], 0));
     }
 
     #[test]

@@ -770,3 +770,101 @@ fn a_system_with_the_world_stays_on_its_thread_and_its_changes_are_new_once() {
 
     assert_eq!(*counts.lock().unwrap(), [1, 1, 0, 0, 0]);
 }
+
+/// Two messages and a removal wait for a system that sometimes cannot run; what it got, run by run.
+#[track_caller]
+fn reads_after(fault: impl FnOnce(&mut World, &mut Schedule)) -> Vec<(Vec<u32>, usize)> {
+    let mut world = World::new();
+    let lost = world.spawn(Health(1));
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&got);
+    let mut schedule = Schedule::new();
+    schedule.add_systems(
+        move |messages: MessageReader<u32>,
+              both: (Removed<Health>, Res<u8>),
+              mut runs: Local<u8>| {
+            *runs += 1;
+            assert!(*both.1 == 0 || *runs > 1, "planned");
+            keep.lock().unwrap().push((messages.read().copied().collect(), both.0.len()));
+        },
+    );
+    schedule.build(&mut world).unwrap();
+    world.send(1_u32);
+    world.send(2_u32);
+    world.despawn(lost).unwrap();
+
+    fault(&mut world, &mut schedule);
+    assert_eq!(*got.lock().unwrap(), []);
+    world.send(3_u32);
+    world.insert_resource(0_u8);
+    (0..2).for_each(|_| _ = schedule.step(&mut world));
+
+    assert_eq!(world.resource::<esker::world::Messages<u32>>().len(), 0, "all have been read");
+    drop(schedule);
+    Arc::into_inner(got).unwrap().into_inner().unwrap()
+}
+
+#[test]
+fn messages_and_removals_wait_for_a_system_that_could_not_run() {
+    let reads = reads_after(|world, schedule| {
+        let message = panic_message(|| _ = schedule.step(world));
+        assert!(message.contains("u8"), "{message}");
+    });
+
+    assert_eq!(reads, [(vec![1, 2, 3], 1), (vec![], 0)]);
+}
+
+#[test]
+fn messages_and_removals_are_there_again_after_a_panic_as_changes_are() {
+    let reads = reads_after(|world, schedule| {
+        world.insert_resource(1_u8);
+        let message = panic_message(|| _ = schedule.step(world));
+        assert!(message.contains("planned"), "{message}");
+    });
+
+    assert_eq!(reads, [(vec![1, 2, 3], 1), (vec![], 0)]);
+}
+
+#[derive(SystemParam)]
+struct Post<'w> {
+    letters: Option<MessageReader<'w, u32>>,
+}
+
+#[test]
+fn messages_inside_other_parameters_are_read_once() {
+    let mut world = World::new();
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&got);
+    let mut schedule = Schedule::new();
+    schedule.add_systems(move |post: Post| {
+        keep.lock().unwrap().push(post.letters.unwrap().read().copied().collect::<Vec<_>>());
+    });
+    schedule.build(&mut world).unwrap();
+
+    for n in 0..3_u32 {
+        world.send(n);
+        schedule.step(&mut world);
+    }
+
+    assert_eq!(*got.lock().unwrap(), [[0], [1], [2]]);
+}
+
+#[test]
+fn messages_wait_for_an_optional_parameter_that_could_not_be_had() {
+    let mut world = World::new();
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&got);
+    let mut schedule = Schedule::new();
+    schedule.add_systems(move |both: Option<(MessageReader<u32>, Res<u8>)>| {
+        let read = both.map(|(messages, _)| messages.read().copied().collect::<Vec<_>>());
+        keep.lock().unwrap().push(read);
+    });
+    schedule.build(&mut world).unwrap();
+
+    world.send(1_u32);
+    schedule.step(&mut world);
+    world.insert_resource(0_u8);
+    (0..2).for_each(|_| _ = schedule.step(&mut world));
+
+    assert_eq!(*got.lock().unwrap(), [None, Some(vec![1]), Some(vec![])]);
+}

@@ -62,6 +62,10 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
                 })
             }
 
+            fn ran(state: &mut Self::State) {
+                #(<#types as ::esker::system::SystemParam>::ran(&mut state.#numbers);)*
+            }
+
             fn apply(state: &mut Self::State, world: &mut ::esker::World) {
                 #(<#types as ::esker::system::SystemParam>::apply(&mut state.#numbers, world);)*
             }

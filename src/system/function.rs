@@ -171,6 +171,8 @@ impl<F: SystemFunction<Marker>, Marker: 'static> FunctionSystem<F, Marker> {
         let span = crate::tick::Span { since: self.last, now };
         let params = <F::Param as SystemParam>::get(state, Run::new(world, span))?;
         let returned = self.function.call(params);
+        // Only now: who has not run, or not to the end, is given the same again.
+        <F::Param as SystemParam>::ran(state);
         self.last = now;
         Ok(returned)
     }

@@ -54,6 +54,12 @@ pub trait SystemParam: Sized {
         run: Run<'w>,
     ) -> Result<Self::Item<'w, 's>, ParamError>;
 
+    /// Takes note that the system has run with the parameter and come to its end.
+    ///
+    /// Not called if another parameter could not be had, or if the system has panicked. Who wraps
+    /// parameters by hand passes it on: messages and removals count as read only then.
+    fn ran(_state: &mut Self::State) {}
+
     /// Does what had to wait until the world can be changed.
     fn apply(_state: &mut Self::State, _world: &mut World) {}
 
@@ -93,29 +99,39 @@ impl Error for ParamError {
 }
 
 impl<P: SystemParam> SystemParam for Option<P> {
-    type State = P::State;
+    /// That of `P`, and whether it could be had the last time.
+    type State = (P::State, bool);
     type Item<'w, 's> = Option<P::Item<'w, 's>>;
 
-    fn init(world: &mut World, access: &mut AccessSet) -> P::State {
-        P::init(world, access)
+    fn init(world: &mut World, access: &mut AccessSet) -> Self::State {
+        (P::init(world, access), false)
     }
 
     fn get<'w, 's>(
-        state: &'s mut P::State,
+        (state, is_had): &'s mut Self::State,
         run: Run<'w>,
     ) -> Result<Self::Item<'w, 's>, ParamError> {
-        Ok(P::get(state, run).ok())
+        let param = P::get(state, run).ok();
+        *is_had = param.is_some();
+        Ok(param)
     }
 
-    fn apply(state: &mut P::State, world: &mut World) {
+    #[inline]
+    fn ran((state, is_had): &mut Self::State) {
+        if *is_had {
+            P::ran(state);
+        }
+    }
+
+    fn apply((state, _): &mut Self::State, world: &mut World) {
         P::apply(state, world);
     }
 
-    fn discard(state: &mut P::State) {
+    fn discard((state, _): &mut Self::State) {
         P::discard(state);
     }
 
-    fn streams(state: &mut P::State, see: &mut dyn FnMut(&mut Stream)) {
+    fn streams((state, _): &mut Self::State, see: &mut dyn FnMut(&mut Stream)) {
         P::streams(state, see);
     }
 
@@ -142,6 +158,11 @@ macro_rules! tuple_param {
                 run: Run<'w>,
             ) -> Result<Self::Item<'w, 's>, ParamError> {
                 Ok(($($name::get(&mut state.$at, run)?,)*))
+            }
+
+            #[inline]
+            fn ran(state: &mut Self::State) {
+                $($name::ran(&mut state.$at);)*
             }
 
             fn apply(state: &mut Self::State, world: &mut World) {

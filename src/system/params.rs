@@ -190,7 +190,7 @@ pub struct MessageReader<'w, M: Send + Sync + 'static> {
 }
 
 impl<M: Send + Sync + 'static> MessageReader<'_, M> {
-    /// The messages since the system ran last, oldest first.
+    /// The messages since the system ran last and came to its end, oldest first.
     pub fn read(&self) -> impl ExactSizeIterator<Item = &M> {
         self.batch.iter()
     }
@@ -230,7 +230,11 @@ impl<M: Send + Sync + 'static> SystemParam for MessageReader<'_, M> {
         state: &mut MessageCursor<M>,
         run: Run<'w>,
     ) -> Result<MessageReader<'w, M>, ParamError> {
-        Ok(MessageReader { batch: state.read(run.world()) })
+        Ok(MessageReader { batch: state.show(run.world()) })
+    }
+
+    fn ran(state: &mut MessageCursor<M>) {
+        state.mark_read();
     }
 }
 
@@ -270,6 +274,10 @@ impl<T: Component> SystemParam for Removed<'_, T> {
     }
 
     fn get<'w>(state: &mut RemovedCursor<T>, run: Run<'w>) -> Result<Removed<'w, T>, ParamError> {
-        Ok(Removed(state.read(run.world())))
+        Ok(Removed(state.show(run.world())))
+    }
+
+    fn ran(state: &mut RemovedCursor<T>) {
+        state.mark_read();
     }
 }

@@ -137,9 +137,17 @@ impl<M: Send + Sync + 'static> MessageCursor<M> {
     /// If somebody is sending messages of this type.
     #[track_caller]
     pub fn read<'w>(&mut self, world: &'w World) -> MessageBatch<'w, M> {
+        let batch = self.show(world);
+        self.mark_read();
+        batch
+    }
+
+    /// As [`read`](Self::read), but they count as read only after [`mark_read`](Self::mark_read).
+    #[track_caller]
+    pub(crate) fn show<'w>(&mut self, world: &'w World) -> MessageBatch<'w, M> {
         match world.try_resource::<Messages<M>>() {
             Ok(messages) => {
-                let portion = messages.journal.read(&self.place);
+                let portion = messages.journal.show(&self.place);
                 MessageBatch { messages: Some(messages), portion }
             }
             Err(ResourceError::Absent { .. }) => {
@@ -148,6 +156,11 @@ impl<M: Send + Sync + 'static> MessageCursor<M> {
             }
             Err(error) => panic!("{error}"),
         }
+    }
+
+    /// The messages that were shown last count as read from now on.
+    pub(crate) fn mark_read(&mut self) {
+        self.place.mark_read();
     }
 
     /// Number of messages that were not read.

@@ -93,6 +93,14 @@ impl<T: Component> RemovedCursor<T> {
     /// If the pool of the component is being changed through [`World::pool_mut`].
     #[track_caller]
     pub fn read<'w>(&mut self, world: &'w World) -> Removals<'w, T> {
+        let removals = self.show(world);
+        self.mark_read();
+        removals
+    }
+
+    /// As [`read`](Self::read), but they count as read only after [`mark_read`](Self::mark_read).
+    #[track_caller]
+    pub(crate) fn show<'w>(&mut self, world: &'w World) -> Removals<'w, T> {
         let Some(pool) = world.pool_box::<T>() else {
             let portion = Portion { start: 0, end: 0, missed: 0 };
             return Removals { journal: None, portion };
@@ -100,8 +108,13 @@ impl<T: Component> RemovedCursor<T> {
         let journal = pool.journal.try_read().unwrap_or_else(|conflict| {
             panic!("the removals of {}", BorrowConflict::of::<T>(conflict))
         });
-        let portion = journal.read(&self.place);
+        let portion = journal.show(&self.place);
         Removals { journal: Some(journal), portion }
+    }
+
+    /// The removals that were shown last count as read from now on.
+    pub(crate) fn mark_read(&mut self) {
+        self.place.mark_read();
     }
 }
 
