@@ -1,11 +1,11 @@
 //! The atomics and locks of those parts that models check.
 //!
-//! They are the ones of the standard library. In a build with `--cfg loom` they are loom's instead,
+//! They are the ones of the standard library. In a build with `--cfg esker_loom` they are loom's instead,
 //! which runs a model in every order that its threads and their memory allow (`cargo xtask loom`).
 //! Only what a model looks at takes them from here: the borrow flag, the reservation of ids and the
 //! hand-over of systems.
 
-#[cfg(not(loom))]
+#[cfg(not(esker_loom))]
 mod imp {
     #[cfg(feature = "parallel")]
     pub(crate) use std::sync::Mutex;
@@ -26,7 +26,7 @@ mod imp {
     }
 }
 
-#[cfg(loom)]
+#[cfg(esker_loom)]
 mod imp {
     #[cfg(any(feature = "parallel", test))]
     pub(crate) use loom::sync::Mutex;

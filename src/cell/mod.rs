@@ -11,7 +11,7 @@
 mod flag;
 mod guard;
 mod holder;
-#[cfg(all(test, loom))]
+#[cfg(all(test, esker_loom))]
 mod models;
 mod thread_bound;
 

@@ -23,7 +23,7 @@ mod demand;
 mod entities;
 mod id;
 mod live;
-#[cfg(all(test, loom))]
+#[cfg(all(test, esker_loom))]
 mod models;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
 mod record;

@@ -19,9 +19,9 @@ mod execute;
 mod explain;
 mod fixed;
 mod graph;
-#[cfg(any(feature = "parallel", all(test, loom)))]
+#[cfg(any(feature = "parallel", all(test, esker_loom)))]
 mod handover;
-#[cfg(all(test, loom))]
+#[cfg(all(test, esker_loom))]
 mod models;
 mod outcome;
 mod report;

@@ -47,7 +47,7 @@ fn tests(options: &Options, more: &[&str]) -> Command {
         .arg(target)
         .args(["--", &options.models])
         .args(more)
-        .env("RUSTFLAGS", "--cfg loom");
+        .env("RUSTFLAGS", "--cfg esker_loom");
     match options.unbounded {
         true => command.env_remove("LOOM_MAX_PREEMPTIONS"),
         false => command.env("LOOM_MAX_PREEMPTIONS", options.preemptions.to_string()),
