@@ -56,6 +56,38 @@ impl Entities {
         self.near.iter().map(Slot::bits)
     }
 
+    /// Copies near slots from a place on, as many as fit, and says how many.
+    pub(crate) fn copy_near(&self, from: usize, into: &mut [u64]) -> usize {
+        let slots = self.near.get(from..).unwrap_or_default();
+        for (place, slot) in into.iter_mut().zip(slots) {
+            *place = slot.bits();
+        }
+        slots.len().min(into.len())
+    }
+
+    /// The living entities in ascending order of their index.
+    pub(crate) fn living(&self) -> Vec<Entity> {
+        if !self.far.is_unused() {
+            return self.iter().collect();
+        }
+        let first = self.limits.range.start;
+        if self.alive as usize == self.near.len() {
+            return self.near.iter().map(Slot::live_entity).collect();
+        }
+        let mut living = Vec::with_capacity(self.alive as usize);
+        for (place, slot) in self.near.iter().enumerate() {
+            if slot.is_live(first + place as u32) {
+                living.push(slot.live_entity());
+            }
+        }
+        living
+    }
+
+    /// Whether all slots are near and live.
+    pub(crate) fn is_full(&self) -> bool {
+        self.far.is_unused() && self.alive as usize == self.near.len()
+    }
+
     /// Whether ids are reserved that are not alive yet.
     pub(crate) fn has_reserved(&self) -> bool {
         self.cursor.load(Ordering::Relaxed) != IDLE

@@ -198,7 +198,7 @@ fn write<W: std::io::Write>(
         sink.u64(removed.len() as u64)?;
         sink.ids(&removed)?;
     }
-    native::write_columns(sink, columns, None, &mut Reporter::silent())?;
+    native::write_columns(sink, columns, &[], &mut Reporter::silent())?;
     sink.finish()
 }
 

@@ -59,9 +59,14 @@ impl Foreseen for HashedMap {
 
 /// The indices of some entities: the first, and the one behind the last, at page borders.
 pub(super) fn span(entities: &[Entity]) -> Option<(u64, u64)> {
-    let pages = entities.iter().map(|entity| u64::from(page_of(entity.index())));
-    let (first, last) = (pages.clone().min()?, pages.max()?);
-    Some((first * PAGE_LEN as u64, (last + 1) * PAGE_LEN as u64))
+    let (mut first, mut last) = (u32::MAX, 0);
+    for entity in entities {
+        first = first.min(entity.index());
+        last = last.max(entity.index());
+    }
+    let pages = (u64::from(page_of(first)), u64::from(page_of(last)));
+    let len = PAGE_LEN as u64;
+    (!entities.is_empty()).then_some((pages.0 * len, (pages.1 + 1) * len))
 }
 
 #[cfg(test)]

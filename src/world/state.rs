@@ -41,7 +41,7 @@ impl Arrival<'_> {
         let pool = self.pools.get_or_create::<T>();
         let bit = pool.tag.bit;
         for &entity in map.entities() {
-            // `arrive` has asked whether it lives (W2).
+            // It lives (W2).
             if let Some(word) = self.entities.word_mut(entity) {
                 *word |= bit;
             }
@@ -85,18 +85,15 @@ impl World {
     ///
     /// What was there is gone as by [`clear`](Self::clear); what comes is told to listeners.
     ///
-    /// # Panics
-    /// If a component belongs to an entity that does not live by that book; nothing has changed
-    /// then.
+    /// All that have a component live by that book: who has made the state has asked (W2).
     pub(crate) fn arrive(
         &mut self,
         book: Entities,
         columns: Vec<Box<dyn Incoming>>,
         groups: &GroupLists,
     ) {
-        let strays = columns.iter().flat_map(|column| column.entities());
-        let stray = strays.copied().find(|&entity| !book.is_alive(entity));
-        assert!(stray.is_none(), "W2: {} has components and is not alive", stray.unwrap());
+        let mut owners = columns.iter().flat_map(|column| column.entities());
+        debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.depart();
         self.exchange(book, columns, false);
         self.order_groups(groups);

@@ -14,7 +14,7 @@ pub(in super::super) struct Sink<W> {
 }
 
 /// Bytes that are hashed and copied while they are in the cache.
-const PIECE: usize = 1 << 15;
+pub(super) const PIECE: usize = 1 << 15;
 
 impl<W: Write> Sink<W> {
     pub(in super::super) fn new(writer: W) -> Self {

@@ -239,7 +239,7 @@ fn read_ids(
     }
     let entities: Vec<Entity> = match kind {
         ids::LISTED => read_listed(bytes, start, count)?,
-        ids::LIVING if book.is_some() => book.into_iter().flat_map(Entities::iter).collect(),
+        ids::LIVING if book.is_some() => book.map_or(Vec::new(), Entities::living),
         ids::EARLIER => {
             let nth = bytes.u32()? as usize;
             let Some(&Some(listed)) = earlier.get(nth) else {
@@ -258,7 +258,9 @@ fn read_ids(
     }
     // Whose entities a delta speaks of, the world will see.
     let is_dead = |entity: &&Entity| book.is_some_and(|book| !book.is_alive(**entity));
-    if let Some(dead) = entities.iter().find(is_dead) {
+    if kind != ids::LIVING
+        && let Some(dead) = entities.iter().find(is_dead)
+    {
         return Err(bytes.wrong_at(start, format!("{dead} has a value and is not alive")));
     }
     Ok(entities)

@@ -7,6 +7,7 @@ use super::super::error::SnapshotError;
 use super::super::gather::{Book, Gathered, GatheredColumn};
 use super::super::raw::RawColumn;
 use super::super::save::Reporter;
+use super::bytes::PIECE;
 use super::{FORMAT, LEAST_TO_OMIT, MAGIC, Sink, entry, form, ids, kind};
 use crate::entity::{Entities, Entity};
 
@@ -41,14 +42,13 @@ pub(in super::super) fn write(
     }
     match &gathered.book {
         Book::Whole(book) => {
-            write_book(&mut sink, book)?;
-            let living: Vec<Entity> = book.iter().collect();
-            write_columns(&mut sink, columns, Some(&living), report)?;
+            let living = write_book(&mut sink, book, columns)?;
+            write_columns(&mut sink, columns, &living, report)?;
         }
         Book::Chosen(entities) => {
             sink.u64(entities.len() as u64)?;
             sink.ids(entities)?;
-            write_columns(&mut sink, columns, Some(entities), report)?;
+            write_columns(&mut sink, columns, &[], report)?;
         }
     }
     for column in raw {
@@ -94,7 +94,15 @@ pub(in super::super) fn write_schema<W: Write>(
     Ok(())
 }
 
-fn write_book<W: Write>(sink: &mut Sink<W>, book: &Entities) -> Result<(), SnapshotError> {
+/// Writes the book, and finds out on the way which columns have all that live, in order.
+fn write_book<W: Write>(
+    sink: &mut Sink<W>,
+    book: &Entities,
+    columns: &[GatheredColumn<'_>],
+) -> Result<Vec<bool>, SnapshotError> {
+    let is_candidate =
+        |column: &GatheredColumn<'_>| book.is_full() && column.entities().len() == book.len();
+    let mut living: Vec<bool> = columns.iter().map(is_candidate).collect();
     let record = book.record();
     for number in record.range {
         sink.u32(number)?;
@@ -102,9 +110,24 @@ fn write_book<W: Write>(sink: &mut Sink<W>, book: &Entities) -> Result<(), Snaps
     sink.u32(u32::from(record.fixed))?;
     sink.u32(record.last_version)?;
     sink.u32(record.free)?;
-    let slots = book.near_slots();
-    sink.u64(slots.len() as u64)?;
-    sink.numbers(slots)?;
+    sink.u64(book.near_slots().len() as u64)?;
+    let mut piece = [0_u64; PIECE / 8];
+    let mut done = 0;
+    loop {
+        let count = book.copy_near(done, &mut piece);
+        if count == 0 {
+            break;
+        }
+        // While they are in the cache.
+        for (living, column) in living.iter_mut().zip(columns).filter(|(living, _)| **living) {
+            let ids = &column.entities()[done..done + count];
+            let pairs = ids.iter().zip(&piece[..count]);
+            *living = pairs.fold(0, |unlike, (id, slot)| unlike | (id.raw() ^ slot)) == 0;
+        }
+        piece[..count].iter_mut().for_each(|number| *number = number.to_le());
+        sink.put(bytemuck::cast_slice(&piece[..count]))?;
+        done += count;
+    }
     sink.u64(record.far.len() as u64)?;
     for (index, bits) in record.far {
         sink.u32(index)?;
@@ -117,32 +140,35 @@ fn write_book<W: Write>(sink: &mut Sink<W>, book: &Entities) -> Result<(), Snaps
         sink.u32(threaded.unwrap_or(0))?;
         sink.u32(floor)?;
     }
-    Ok(())
+    Ok(living)
 }
 
 /// Writes the ids and values of components.
 ///
-/// `living` are the entities that a list of ids may be said to be.
+/// `living` says whose ids need not be written, being those of all that live.
 pub(in super::super) fn write_columns<W: Write>(
     sink: &mut Sink<W>,
     columns: &[GatheredColumn<'_>],
-    living: Option<&[Entity]>,
+    living: &[bool],
     report: &mut Reporter<'_>,
 ) -> Result<(), SnapshotError> {
+    let mut listed: Vec<usize> = Vec::new();
     for (nth, column) in columns.iter().enumerate() {
         let entities = column.entities();
         report.written(column.name, 0);
         sink.u64(entities.len() as u64)?;
         let may_omit = may_omit_ids(&*column.values, column.is_tracked);
-        let same = |earlier: &GatheredColumn<'_>| earlier.entities() == entities;
-        if may_omit && living == Some(entities) {
+        // Only lists that are written can be referred to.
+        let same = |&&nth: &&usize| columns[nth].entities() == entities;
+        if may_omit && living.get(nth) == Some(&true) {
             sink.u8(ids::LIVING)?;
-        } else if let Some(earlier) = columns[..nth].iter().position(same).filter(|_| may_omit) {
+        } else if let Some(&earlier) = listed.iter().find(same).filter(|_| may_omit) {
             sink.u8(ids::EARLIER)?;
             sink.u32(earlier as u32)?;
         } else {
             sink.u8(ids::LISTED)?;
             sink.ids(entities)?;
+            listed.push(nth);
         }
         write_values(sink, column, report)?;
     }
