@@ -236,3 +236,16 @@ fn a_step_comes_out_the_same_in_any_legal_order() {
         }
     }
 }
+
+#[test]
+fn a_timed_step_says_how_long_the_refresh_took() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    schedule.set_timed(true).add_systems(|mut commands: Commands| _ = commands.spawn_empty());
+
+    let report = schedule.step(&mut world);
+
+    assert!(report.refresh.unwrap() <= report.time.unwrap());
+    assert!(report.refresh.unwrap() > Duration::ZERO, "a command was carried out");
+    assert!(report.to_string().contains("(refresh)"));
+}

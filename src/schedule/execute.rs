@@ -45,6 +45,7 @@ impl Schedule {
         for &at in &graph.producers {
             self.nodes[at].system.forget_output(world);
         }
+        let mut refresh = Duration::ZERO;
         let is_chosen = |at: usize| chosen.is_none_or(|chosen| chosen[at]);
         for segment in &graph.segments {
             match *segment {
@@ -62,7 +63,11 @@ impl Schedule {
                         scratch.outcomes[at] = run_alone(&mut self.nodes[at], world);
                     }
                 }
-                Segment::Refresh => self.refresh(world, &graph.order, &mut scratch.outcomes),
+                Segment::Refresh => {
+                    let begun = started.map(|_| Instant::now());
+                    self.refresh(world, &graph.order, &mut scratch.outcomes);
+                    refresh += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+                }
             }
         }
         let mut report = StepReport { commands: world.command_report(), ..StepReport::default() };
@@ -90,6 +95,7 @@ impl Schedule {
             failed.fail(self.nodes[at].system.name());
         }
         report.time = started.map(|started| started.elapsed());
+        report.refresh = started.map(|_| refresh);
         report
     }
 

@@ -19,6 +19,8 @@ pub struct StepReport {
     pub growth: i64,
     /// How long it took; known if the schedule is [timed](super::Schedule::set_timed), and now and then.
     pub time: Option<Duration>,
+    /// How much of it went into carrying out commands and refreshing the world; known as `time` is.
+    pub refresh: Option<Duration>,
 }
 
 /// What one system has done in a step.
@@ -38,6 +40,9 @@ impl fmt::Display for StepReport {
                 Some(time) => writeln!(f, "{:>12}  {name}", format!("{time:.1?}"))?,
                 None => writeln!(f, "{:>12}  {name}", "–")?,
             }
+        }
+        if let Some(refresh) = self.refresh {
+            writeln!(f, "{:>12}  (refresh)", format!("{refresh:.1?}"))?;
         }
         let time = self.time.map_or_else(|| "–".to_owned(), |time| format!("{time:.1?}"));
         let CommandReport { applied, skipped, .. } = self.commands;
