@@ -19,7 +19,6 @@ pub(in crate::world) type BoxedListener = Box<dyn Listener>;
 
 /// A listener's place; see [`World::disconnect`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "without it the listener cannot be disconnected"]
 pub struct Connection(pub(super) u64);
 
 /// A connection that ends when this is dropped; see [`World::scope_connection`].
