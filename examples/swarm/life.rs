@@ -1,11 +1,12 @@
 //! What lives in the world, and how a world begins.
 
 use esker::prelude::*;
+use esker::query::{QueryFilter, Split};
 use fastrand::Rng;
 
-use crate::grid::{GrazerGrid, Grid, HunterGrid};
+use crate::torus::Torus;
 
-/// A place on the torus, in units of one grid cell.
+/// A place on the torus, in units of one cell.
 #[derive(Component, Clone, Copy)]
 pub struct Position {
     pub x: f32,
@@ -23,12 +24,14 @@ pub struct Velocity {
 #[derive(Component, Clone, Copy)]
 pub struct Energy(pub f32);
 
-/// Eats grass.
+/// Eats grass. Tracked, so that the newborn can be found.
 #[derive(Component)]
+#[component(track)]
 pub struct Grazer;
 
 /// Eats grazers.
 #[derive(Component)]
+#[component(track)]
 pub struct Hunter;
 
 /// Is looking for prey. Hunters come to it and lose it all the time.
@@ -47,76 +50,96 @@ pub struct Body {
     pub energy: Energy,
 }
 
-/// Grass of each cell, from 0 to 1.
-pub struct Grass {
-    pub cells: Vec<f32>,
+/// Filters for all grazers. They say just what the group of grazers requires, so queries with them
+/// walk the group: see `herd.rs`.
+pub type InHerd = (With<Grazer>, With<Position>, With<Velocity>, With<Energy>);
+
+/// Grazers at peace, which are a group of their own within the herd.
+pub type AtPeace = (InHerd, Without<Fleeing>);
+
+/// What the two kinds have in common, in different measure.
+pub trait Kind: Component {
+    /// Finds all of this kind.
+    type All: QueryFilter + 'static;
+    /// Energy that a step costs.
+    const COST: f32;
+    /// Energy that is enough for two.
+    const BIRTH: f32;
+
+    fn new() -> Self;
 }
 
-/// Counts, kept up to date by the steps.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Census {
-    pub grazers: usize,
-    pub hunters: usize,
-    pub births: usize,
-    pub starved: usize,
-    pub eaten: usize,
-}
+impl Kind for Grazer {
+    type All = InHerd;
+    const COST: f32 = 0.007;
+    const BIRTH: f32 = 0.7;
 
-impl Census {
-    pub fn deaths(&self) -> usize {
-        self.starved + self.eaten
+    fn new() -> Self {
+        Self
     }
 }
 
+impl Kind for Hunter {
+    type All = With<Hunter>;
+    const COST: f32 = 0.04;
+    const BIRTH: f32 = 1.0;
+
+    fn new() -> Self {
+        Self
+    }
+}
+
+/// Grass of each cell, from 0 to 1.
+pub struct Grass(pub Vec<f32>);
+
+/// Chance without a state: what it gives depends on the seed, the step and the entity alone, so it
+/// does not matter who asks first.
+pub struct Dice {
+    pub seed: u64,
+    pub step: u64,
+}
+
+impl Dice {
+    /// The generator of one entity for this step.
+    pub fn of(&self, entity: Entity) -> Rng {
+        let step = self.seed.wrapping_add(self.step).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        Rng::with_seed(step ^ entity.to_bits().wrapping_mul(0xD6E8_FEB8_6659_FD93))
+    }
+}
+
+/// Rolls the dice for a new step.
+pub fn roll(mut dice: ResMut<Dice>) {
+    dice.step += 1;
+}
+
+/// Parts in which big walks are cut. They are the same on any number of threads, and so is the result.
+pub const PARTS: Split = Split::every(8192);
+
 /// Entities per cell at the start.
-const DENSITY: f32 = 2.5;
+const DENSITY: f32 = 1.4;
 
 /// One entity in so many is a hunter at the start.
-const HUNTERS: u32 = 50;
+const HUNTERS: u32 = 14;
 
 /// A world with this many entities, strewn evenly.
 pub fn populate(entities: u32, seed: u64) -> World {
-    let side = (entities as f32 / DENSITY).sqrt().ceil() as usize;
+    let torus = Torus { side: (entities as f32 / DENSITY).sqrt().ceil() as usize };
     let mut rng = Rng::with_seed(seed);
     let mut world = World::new();
-    let hunters = entities / HUNTERS;
-    world.spawn_batch((hunters..entities).map(|_| (strewn(side, &mut rng), Grazer)));
-    world.spawn_batch((0..hunters).map(|_| (strewn(side, &mut rng), Hunter)));
-    world.register::<Hungry>();
-    world.register::<Fleeing>();
 
-    let cells = (0..side * side).map(|_| rng.f32()).collect();
-    world.insert_resource(Grass { cells });
-    world.insert_resource(GrazerGrid(Grid::new(side)));
-    world.insert_resource(HunterGrid(Grid::new(side)));
-    world.insert_resource(Census::default());
-    world.insert_resource(rng);
+    let hunters = entities / HUNTERS;
+    world.spawn_batch((hunters..entities).map(|_| (strewn(torus, &mut rng), Grazer)));
+    world.spawn_batch((0..hunters).map(|_| (strewn(torus, &mut rng), Hunter)));
+
+    world.insert_resource(Grass((0..torus.cells()).map(|_| rng.f32()).collect()));
+    world.insert_resource(Dice { seed, step: 0 });
+    world.insert_resource(torus);
     world
 }
 
-fn strewn(side: usize, rng: &mut Rng) -> Body {
-    let (x, y) = (rng.f32() * side as f32, rng.f32() * side as f32);
+fn strewn(torus: Torus, rng: &mut Rng) -> Body {
+    let mut along = || rng.f32() * torus.side as f32;
+    let position = Position { x: along(), y: along() };
     let velocity = Velocity { x: rng.f32() - 0.5, y: rng.f32() - 0.5 };
-    Body { position: Position { x, y }, velocity, energy: Energy(0.2 + 0.4 * rng.f32()) }
-}
-
-/// A number that two worlds share if they hold the same entities in the same state.
-///
-/// FNV-1a over ids and bits, in order of the ids, so it is the same on every machine.
-pub fn state_hash(world: &World) -> u64 {
-    let bodies = world.query::<(&Position, &Velocity, &Energy)>();
-    let (hungry, fleeing) = (world.pool::<Hungry>(), world.pool::<Fleeing>());
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut mix = |word: u64| hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
-    for entity in world.entities() {
-        mix(entity.to_bits());
-        if let Some((position, velocity, energy)) = bodies.get(entity) {
-            for part in [position.x, position.y, velocity.x, velocity.y, energy.0] {
-                mix(part.to_bits().into());
-            }
-        }
-        mix(hungry.contains(entity).into());
-        mix(fleeing.get(entity).map_or(0, |fleeing| fleeing.0).into());
-    }
-    hash
+    Body { position, velocity, energy: Energy(0.2 + 0.4 * rng.f32()) }
 }

@@ -1,0 +1,112 @@
+//! The world and its schedule.
+
+use esker::prelude::*;
+use esker::schedule::StepReport;
+
+use crate::census::{self, History};
+use crate::life::{self, Dice, Grazer, Hunter};
+use crate::{herd, motion, senses, struggle};
+
+pub struct Simulation {
+    pub world: World,
+    schedule: Schedule,
+}
+
+impl Simulation {
+    /// Goes on from a world as [`populate`](crate::life::populate) makes it.
+    pub fn new(mut world: World) -> Self {
+        herd::group(&mut world);
+        world.insert_resource(History::default());
+        let mut schedule = schedule();
+        // The beginning is counted, too.
+        schedule.step_from(&mut world, &["count"]);
+        Self { world, schedule }
+    }
+
+    /// Lets the world live one step.
+    pub fn step(&mut self) -> StepReport {
+        self.schedule.step(&mut self.world)
+    }
+}
+
+/// The systems in their order. Those that do not get in each other's way run at once.
+fn schedule() -> Schedule {
+    let mut schedule = Schedule::new();
+    schedule.set_timed(true);
+    schedule.add_systems((life::roll, herd::tidy.run_if(|dice: Res<Dice>| dice.step % 20 == 1)));
+    schedule.add_systems((
+        struggle::grow,
+        (senses::sort_herd, senses::smell, senses::look_around),
+        (motion::take_fright, motion::flock, motion::flee, motion::chase, motion::travel),
+        (struggle::graze, struggle::feed),
+        (
+            struggle::tire::<Grazer>.named("tire grazers"),
+            struggle::tire::<Hunter>.named("tire hunters"),
+            struggle::breed::<Grazer>.named("breed grazers"),
+            struggle::breed::<Hunter>.named("breed hunters"),
+            struggle::get_hungry,
+            struggle::rot,
+        ),
+    ));
+    // Commands are carried out here, so that the newborn are counted and the dead are not.
+    schedule.add_barrier();
+    schedule.add_systems(census::count);
+    schedule
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::life::populate;
+    use crate::state::hash;
+
+    /// The hash after 40 steps on this many threads.
+    fn hash_after(threads: usize, seed: u64) -> u64 {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut simulation = Simulation::new(populate(3_000, seed));
+        for _ in 0..40 {
+            pool.install(|| simulation.step());
+        }
+        simulation.world.verify().unwrap();
+        hash(&simulation.world)
+    }
+
+    #[test]
+    fn the_state_is_the_same_on_any_number_of_threads() {
+        let one = hash_after(1, 7);
+
+        assert_eq!(one, hash_after(2, 7));
+        assert_eq!(one, hash_after(4, 7));
+    }
+
+    #[test]
+    fn another_seed_gives_another_state() {
+        assert_ne!(hash_after(1, 7), hash_after(1, 8));
+    }
+
+    #[test]
+    fn the_history_counts_everyone() {
+        let mut simulation = Simulation::new(populate(3_000, 3));
+
+        let skipped: u64 = (0..150).map(|_| simulation.step().commands.skipped).sum();
+
+        let world = &simulation.world;
+        let history = world.resource::<History>();
+        let (now, begin) = (history.now(), history.0[0]);
+        let (born, dead) = (history.total(|c| c.born), history.total(|c| c.eaten + c.starved));
+        assert!(born > 0 && dead > 0);
+        assert_eq!(now.grazers + now.hunters, world.len());
+        assert_eq!(begin.born + born - dead, world.len());
+        assert_eq!(skipped, 0, "nobody dies twice");
+    }
+
+    #[test]
+    fn both_kinds_live_on() {
+        let mut simulation = Simulation::new(populate(3_000, 1));
+
+        (0..300).for_each(|_| _ = simulation.step());
+
+        let now = simulation.world.resource::<History>().now();
+        assert!(now.grazers > 300 && now.hunters > 10, "{now:?}");
+    }
+}
