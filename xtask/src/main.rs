@@ -2,6 +2,7 @@
 
 mod bench_table;
 mod ci;
+mod examples;
 mod instructions;
 mod layers;
 mod loom;
@@ -26,6 +27,8 @@ enum Chore {
     BenchTable(bench_table::Options),
     /// Run what CI runs: tests in all shapes, format, lints, docs, layers.
     Ci(ci::Options),
+    /// Run every example that needs no window, small, in release mode.
+    Examples(examples::Options),
     /// Count instructions of the hot operations and compare them with the written figures.
     Instructions(instructions::Options),
     /// Print the modules of the library, bottom first: size, unsafe, and who uses whom.
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
     let outcome = match Options::parse().chore {
         Chore::BenchTable(options) => bench_table::run(&options),
         Chore::Ci(options) => ci::run(&options),
+        Chore::Examples(options) => examples::run(&options),
         Chore::Instructions(options) => instructions::run(&options),
         Chore::Layers(options) => layers::run(&options),
         Chore::Loom(options) => loom::run(&options),
