@@ -2,44 +2,46 @@
 
 use esker::prelude::*;
 use esker::query::{QueryFilter, Split};
+use esker::snapshot::Snapshot;
 use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::torus::Torus;
 
 /// A place on the torus, in units of one cell.
-#[derive(Component, Clone, Copy)]
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Copy)]
 pub struct Position {
     pub x: f32,
     pub y: f32,
 }
 
 /// Cells per step.
-#[derive(Component, Clone, Copy)]
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Copy)]
 pub struct Velocity {
     pub x: f32,
     pub y: f32,
 }
 
 /// What living costs and eating gives; nobody lives below zero.
-#[derive(Component, Clone, Copy)]
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Copy)]
 pub struct Energy(pub f32);
 
 /// Eats grass. Tracked, so that the newborn can be found.
-#[derive(Component)]
+#[derive(Component, Snapshot, Serialize, Deserialize)]
 #[component(track)]
 pub struct Grazer;
 
 /// Eats grazers.
-#[derive(Component)]
+#[derive(Component, Snapshot, Serialize, Deserialize)]
 #[component(track)]
 pub struct Hunter;
 
 /// Is looking for prey. Hunters come to it and lose it all the time.
-#[derive(Component)]
+#[derive(Component, Snapshot, Serialize, Deserialize)]
 pub struct Hungry;
 
 /// Runs for its life, for so many more steps.
-#[derive(Component)]
+#[derive(Component, Snapshot, Serialize, Deserialize)]
 pub struct Fleeing(pub u8);
 
 /// Everything a newborn has, but for what kind it is.
@@ -90,10 +92,12 @@ impl Kind for Hunter {
 }
 
 /// Grass of each cell, from 0 to 1.
+#[derive(Snapshot, Serialize, Deserialize)]
 pub struct Grass(pub Vec<f32>);
 
 /// Chance without a state: what it gives depends on the seed, the step and the entity alone, so it
 /// does not matter who asks first.
+#[derive(Snapshot, Serialize, Deserialize)]
 pub struct Dice {
     pub seed: u64,
     pub step: u64,

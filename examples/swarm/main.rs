@@ -56,7 +56,13 @@ fn demonstrate(options: &Options) -> Result<(), Box<dyn Error>> {
     let threads = rayon::ThreadPoolBuilder::new().num_threads(options.threads.unwrap_or(0));
     let threads = threads.build()?;
 
-    let mut simulation = Simulation::new(life::populate(options.entities, options.seed));
+    let world = match &options.load {
+        Some(file) => {
+            state::load(file).map_err(|error| format!("cannot load {}: {error}", file.display()))?
+        }
+        None => life::populate(options.entities, options.seed),
+    };
+    let mut simulation = Simulation::new(world);
     let timings = threads.install(|| match options.terminal {
         true => terminal::run(&mut simulation, options.steps),
         false => Ok(progress::run(&mut simulation, options.steps)),
@@ -65,7 +71,7 @@ fn demonstrate(options: &Options) -> Result<(), Box<dyn Error>> {
     let world = &simulation.world;
     let mut out = io::stdout().lock();
     writeln!(out, "{}", timings.table())?;
-    writeln!(out, "{}", summary::of(world, &timings, threads.current_num_threads()))?;
+    writeln!(out, "{}", summary::of(world, &timings, threads.current_num_threads())?)?;
     let history = world.resource::<History>();
     picture::draw(world, &history, &options.picture)
         .map_err(|error| format!("cannot write {}: {error}", options.picture.display()))?;
@@ -73,6 +79,11 @@ fn demonstrate(options: &Options) -> Result<(), Box<dyn Error>> {
         .map_err(|error| format!("cannot write {}: {error}", options.plot.display()))?;
     writeln!(out, "picture      {}", options.picture.display())?;
     writeln!(out, "plot         {}", options.plot.display())?;
+    if let Some(file) = &options.save {
+        state::save(world, file)
+            .map_err(|error| format!("cannot save {}: {error}", file.display()))?;
+        writeln!(out, "saved        {}", file.display())?;
+    }
     Ok(())
 }
 

@@ -32,6 +32,14 @@ pub struct Options {
     #[arg(long)]
     pub terminal: bool,
 
+    /// Go on from a world that was saved, instead of a new one.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["entities", "seed"])]
+    pub load: Option<PathBuf>,
+
+    /// Save the world after the last step.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+
     /// Where to write the picture of the last step.
     #[arg(long, value_name = "FILE", default_value = "target/swarm.png", value_parser = png_path)]
     pub picture: PathBuf,

@@ -58,7 +58,7 @@ fn schedule() -> Schedule {
 mod tests {
     use super::*;
     use crate::life::populate;
-    use crate::state::hash;
+    use crate::state;
 
     /// The hash after 40 steps on this many threads.
     fn hash_after(threads: usize, seed: u64) -> u64 {
@@ -68,7 +68,7 @@ mod tests {
             pool.install(|| simulation.step());
         }
         simulation.world.verify().unwrap();
-        hash(&simulation.world)
+        state::hash(&simulation.world).unwrap()
     }
 
     #[test]
@@ -82,6 +82,22 @@ mod tests {
     #[test]
     fn another_seed_gives_another_state() {
         assert_ne!(hash_after(1, 7), hash_after(1, 8));
+    }
+
+    #[test]
+    fn a_saved_world_is_loaded_as_it_was() {
+        let file = std::env::temp_dir().join(format!("swarm-{}.world", std::process::id()));
+        let mut simulation = Simulation::new(populate(3_000, 5));
+        (0..20).for_each(|_| _ = simulation.step());
+
+        state::save(&simulation.world, &file).unwrap();
+        let mut loaded = Simulation::new(state::load(&file).unwrap());
+        std::fs::remove_file(&file).unwrap();
+
+        let hash = |simulation: &Simulation| state::hash(&simulation.world).unwrap();
+        assert_eq!(hash(&loaded), hash(&simulation));
+        loaded.step();
+        loaded.world.verify().unwrap();
     }
 
     #[test]

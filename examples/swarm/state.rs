@@ -1,26 +1,42 @@
-//! A number for the state of a world.
+//! What is kept of a world: in a file, and in the number that stands for its state.
+
+use std::path::Path;
 
 use esker::World;
+use esker::snapshot::{SnapshotError, SnapshotTypes};
 
-use crate::life::{Energy, Fleeing, Hungry, Position, Velocity};
+use crate::life::{Dice, Energy, Fleeing, Grass, Grazer, Hungry, Hunter, Position, Velocity};
+use crate::torus::Torus;
+
+/// Everything that goes on after a break. The rest (the history, groups) is made anew.
+fn types() -> SnapshotTypes {
+    SnapshotTypes::new()
+        .component::<Position>()
+        .component::<Velocity>()
+        .component::<Energy>()
+        .component::<Grazer>()
+        .component::<Hunter>()
+        .component::<Hungry>()
+        .component::<Fleeing>()
+        .resource::<Grass>()
+        .resource::<Dice>()
+        .resource::<Torus>()
+        .registered_only()
+}
 
 /// A number that two worlds share if they hold the same entities in the same state.
-///
-/// FNV-1a over ids and bits, in order of the ids, so it is the same on every machine.
-pub fn hash(world: &World) -> u64 {
-    let bodies = world.query::<(&Position, &Velocity, &Energy)>();
-    let (hungry, fleeing) = (world.pool::<Hungry>(), world.pool::<Fleeing>());
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut mix = |word: u64| hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
-    for entity in world.entities() {
-        mix(entity.to_bits());
-        if let Some((position, velocity, energy)) = bodies.get(entity) {
-            for part in [position.x, position.y, velocity.x, velocity.y, energy.0] {
-                mix(part.to_bits().into());
-            }
-        }
-        mix(hungry.contains(entity).into());
-        mix(fleeing.get(entity).map_or(0, |fleeing| 1 + u64::from(fleeing.0)));
-    }
-    hash
+pub fn hash(world: &World) -> Result<u64, SnapshotError> {
+    types().hash_world(world)
+}
+
+/// Writes a world to a file.
+pub fn save(world: &World, path: &Path) -> Result<(), SnapshotError> {
+    types().save().to_file(world, path)
+}
+
+/// The world of a file.
+pub fn load(path: &Path) -> Result<World, SnapshotError> {
+    let mut world = World::new();
+    types().load().replace_from_file(&mut world, path)?;
+    Ok(world)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use esker::World;
 use esker::schedule::StepReport;
+use esker::snapshot::SnapshotError;
 use indicatif::{HumanBytes, HumanCount};
 
 use crate::census::History;
@@ -66,7 +67,7 @@ fn short(name: &str) -> &str {
 }
 
 /// How the world is, and how it came to that.
-pub fn of(world: &World, timings: &Timings, threads: usize) -> String {
+pub fn of(world: &World, timings: &Timings, threads: usize) -> Result<String, SnapshotError> {
     let count = |n: usize| HumanCount(n as u64).to_string();
     let history = world.resource::<History>();
     let (begin, now) = (history.0[0], history.now());
@@ -101,7 +102,7 @@ pub fn of(world: &World, timings: &Timings, threads: usize) -> String {
             ),
         ),
         ("memory", HumanBytes(world.memory_report().total() as u64).to_string()),
-        ("state hash", format!("{:016x}", state::hash(world))),
+        ("state hash", format!("{:016x}", state::hash(world)?)),
     ];
-    rows.map(|(name, value)| format!("{name:<13}{value}")).join("\n")
+    Ok(rows.map(|(name, value)| format!("{name:<13}{value}")).join("\n"))
 }

@@ -1,9 +1,12 @@
 //! The ground: a square whose edges are joined, cut into cells of size one.
 
+use esker::snapshot::Snapshot;
+use serde::{Deserialize, Serialize};
+
 use crate::life::Position;
 
 /// The world's shape, a resource.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Snapshot, Serialize, Deserialize)]
 pub struct Torus {
     /// Cells along each edge.
     pub side: usize,
