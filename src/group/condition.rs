@@ -99,12 +99,10 @@ impl Condition {
         self.is_exact
     }
 
-    /// Whether an entity with this signature is a member, or is to be one; `None` if signatures do
-    /// not decide.
-    #[inline]
-    pub(crate) fn decide(&self, signature: u64) -> Option<bool> {
-        let fits = signature & (self.need | self.deny) == self.need;
-        self.is_exact.then_some(fits)
+    /// Signature bits of what must be there, and of all that is named; `None` if signatures do not
+    /// decide.
+    pub(crate) fn decisive(&self) -> Option<(u64, u64)> {
+        self.is_exact.then_some((self.need, self.need | self.deny))
     }
 
     /// Whether an entity with this signature is a member, or is to be one.

@@ -17,7 +17,7 @@ mod condition;
 mod registry;
 
 pub(crate) use condition::{Clash, Condition};
-pub(crate) use registry::{GroupNumber, Groups, OfComponent};
+pub(crate) use registry::{GroupNumber, Groups, OfComponent, SoleOwner};
 
 use crate::entity::Entity;
 use crate::sparse::SparseSet;
@@ -102,43 +102,44 @@ impl Group {
         self.len += 1;
     }
 
-    /// As `enter`, of one who is at its place in the pool of `component` already.
+    /// The position behind the last member, in a group that owns a pool.
     #[inline(always)]
-    pub(crate) fn enter_beside(
-        &mut self,
-        component: u32,
-        entity: Entity,
-        family: &mut impl Family,
-    ) {
-        self.touch(entity);
-        self.bring_beside(component, entity, family);
-        self.len += 1;
+    pub(crate) fn end(&self) -> usize {
+        self.len
     }
 
-    /// As `leave`, of one who leaves the pool of `component`, too; returns the position there that
-    /// no member has any more.
+    /// Brings an entity to the end of the members in all owned pools but that of `component`, of
+    /// which this group is the sole owner.
     #[inline(always)]
-    pub(crate) fn leave_beside(
-        &mut self,
+    pub(crate) fn meet(
+        &self,
+        owner: SoleOwner,
         component: u32,
         entity: Entity,
-        family: &mut impl Family,
-    ) -> usize {
-        self.touch(entity);
-        self.shorten();
-        self.bring_beside(component, entity, family);
-        self.len
+        mut family: impl Family,
+    ) {
+        debug_assert!(self.touched.is_none());
+        match owner.partner {
+            Some(partner) => family.bring(partner, entity, self.len),
+            None => self.bring_beside(component, entity, family),
+        }
+    }
+
+    /// Counts an entity as a member that has come to its place in all owned pools.
+    #[inline(always)]
+    pub(crate) fn lengthen(&mut self) {
+        self.len += 1;
     }
 
     /// Takes one off the count. Positions below it are used unchecked, so it must not wrap.
     #[inline(always)]
-    fn shorten(&mut self) {
+    pub(crate) fn shorten(&mut self) {
         self.len = self.len.checked_sub(1).expect("G1: who leaves a group is a member");
     }
 
     /// Brings an entity to the end of the members, in all owned pools but one.
-    #[inline(always)]
-    fn bring_beside(&mut self, component: u32, entity: Entity, family: &mut impl Family) {
+    #[inline(never)]
+    fn bring_beside(&self, component: u32, entity: Entity, mut family: impl Family) {
         for &owned in &self.condition.owned {
             if owned != component {
                 family.bring(owned, entity, self.len);
@@ -180,6 +181,11 @@ impl Group {
     /// Remembers from now on who comes and goes; those who are there have come.
     pub(crate) fn watch(&mut self) {
         self.touched.get_or_insert_with(|| Touched { is_anybody: true, ..Touched::default() });
+    }
+
+    /// Whether somebody wants to know who comes and goes.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.touched.is_some()
     }
 
     #[inline]

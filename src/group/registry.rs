@@ -34,6 +34,25 @@ pub(crate) struct Entry {
     pub(crate) group: Cell<Group>,
 }
 
+/// The one group that names a component and owns it, with what decides who is a member.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SoleOwner {
+    pub(crate) number: GroupNumber,
+    /// Signature bits of what its members have, and of all that it names.
+    need: u64,
+    named: u64,
+    /// The other component that it owns, if it owns two.
+    pub(crate) partner: Option<u32>,
+}
+
+impl SoleOwner {
+    /// Whether an entity with this signature is a member, or is to be one.
+    #[inline]
+    pub(crate) fn has(self, signature: u64) -> bool {
+        signature & self.named == self.need
+    }
+}
+
 impl Groups {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -50,12 +69,20 @@ impl Groups {
         Some(self.list.get_mut(number as usize)?.as_mut()?.group.get_mut())
     }
 
-    /// The group that owns a component, if no other one names it.
-    pub(crate) fn sole_owner(&self, component: u32) -> Option<GroupNumber> {
-        match self.of(component) {
-            [&[number], []] => self.is_owned(component).then_some(number),
+    /// The group that owns a component, if no other one names it, signatures decide, and nobody
+    /// watches who comes and goes.
+    pub(crate) fn sole_owner(&mut self, component: u32) -> Option<SoleOwner> {
+        let [&[number], []] = self.of(component) else { return None };
+        let group = self.get_mut(number).filter(|group| !group.is_watched())?;
+        let condition = &group.condition;
+        let (need, named) = condition.decisive()?;
+        let partner = match condition.owned[..] {
+            [first, second] if first == component => Some(second),
+            [first, second] if second == component => Some(first),
             _ => None,
-        }
+        };
+        let is_owner = condition.owned.contains(&component);
+        is_owner.then_some(SoleOwner { number, need, named, partner })
     }
 
     /// Numbers of all groups, from wide to narrow.

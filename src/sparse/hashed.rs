@@ -43,11 +43,8 @@ impl SparseMap for HashedMap {
     }
 
     #[inline(always)]
-    fn relocate(&mut self, entity: Entity, to: usize) -> Option<usize> {
-        let slot = self.slots.get_mut(&entity.index())?;
-        let position = slot.position_of(entity)?;
-        *slot = Slot::new(to, entity);
-        Some(position)
+    fn row(&mut self) -> (u32, &mut [Slot]) {
+        (0, &mut [])
     }
 
     fn vacate(&mut self, entity: Entity) -> Option<usize> {

@@ -46,9 +46,9 @@ pub trait SparseMap: Default + Clone + Debug + Send + Sync + 'static + Sealed {
     /// position it held.
     fn vacate(&mut self, entity: Entity) -> Option<usize>;
 
-    /// Says in the slot of `entity`, if it is that of this very version, that its position is
-    /// `to`, and returns the one before.
-    fn relocate(&mut self, entity: Entity, to: usize) -> Option<usize>;
+    /// Slots that lie side by side, and the index of the first; a slot that is in there is nowhere
+    /// else. Who finds all that he needs here does without a call.
+    fn row(&mut self) -> (u32, &mut [Slot]);
 
     /// Makes room for the slots of `additional` more members, if they lie side by side.
     fn reserve(&mut self, additional: usize);
@@ -287,15 +287,8 @@ impl SparseMap for PagedMap {
     }
 
     #[inline(always)]
-    fn relocate(&mut self, entity: Entity, to: usize) -> Option<usize> {
-        let place = self.place(entity.index());
-        let slot = match self.window.get_mut(place) {
-            Some(slot) => slot,
-            None => self.far_slot_mut(entity.index())?,
-        };
-        let position = slot.position_of(entity)?;
-        *slot = Slot::new(to, entity);
-        Some(position)
+    fn row(&mut self) -> (u32, &mut [Slot]) {
+        (self.first, &mut self.window)
     }
 
     #[inline(always)]

@@ -189,27 +189,32 @@ impl<M: SparseMap> SparseSet<M> {
         Some(at)
     }
 
-    /// Removes `entity` and says which position it had; the entity at `through` has that position
-    /// now, and the last one that of `through`.
+    /// Removes `entity` and says which position it had; the entity at `through`, which is not in
+    /// front of it, has that position now, and the last one that of `through`.
     ///
-    /// # Panics
-    /// If `through` is out of bounds or in front of the entity.
+    /// `None`, and nothing has changed, if their slots do not all lie in the row of the map.
     #[inline(always)]
-    pub(crate) fn remove_through(&mut self, entity: Entity, through: usize) -> Option<usize> {
-        let follows = self.packed[through];
-        let at = self.map.vacate(entity)?;
-        debug_assert_eq!(self.packed.get(at), Some(&entity), "S1");
-        assert!(at <= through);
+    pub(crate) fn remove_in_row(&mut self, entity: Entity, through: usize) -> Option<usize> {
+        let (first, row) = self.map.row();
+        let place = |entity: Entity| entity.index().wrapping_sub(first) as usize;
+        let packed = self.packed.as_mut_slice();
+        let (&last, &follows) = (packed.last()?, packed.get(through)?);
+        // All tests before the first write.
+        let at = row.get(place(entity))?.position_of(entity)?;
+        if place(last) >= row.len() || place(follows) >= row.len() || at > through {
+            return None;
+        }
+        debug_assert_eq!(packed[at], entity, "S1");
         self.stamp += 1;
+        // In this order, because two of them may be the same.
+        packed[through] = last;
+        row[place(last)] = Slot::new(through, last);
         if at != through {
-            self.packed[at] = follows;
-            self.map.reset(follows.index(), Slot::new(at, follows));
+            packed[at] = follows;
+            row[place(follows)] = Slot::new(at, follows);
         }
-        let last = self.packed.pop();
-        if let (Some(place), Some(moved)) = (self.packed.get_mut(through), last) {
-            *place = moved;
-            self.map.reset(moved.index(), Slot::new(through, moved));
-        }
+        self.packed.pop();
+        row[place(entity)] = Slot::VACANT;
         Some(at)
     }
 
@@ -238,21 +243,29 @@ impl<M: SparseMap> SparseSet<M> {
         self.map.reset(at_a.index(), Slot::new(b, at_a));
     }
 
-    /// Exchanges the position of `entity` with another one; returns the one it had, `None` if it
-    /// is not in the set.
+    /// Exchanges the position of `entity` with another one; returns the one it had.
     ///
-    /// # Panics
-    /// If `to` is out of bounds.
+    /// `None`, and nothing has changed, if their slots do not both lie in the row of the map.
     #[inline(always)]
-    pub(crate) fn bring(&mut self, entity: Entity, to: usize) -> Option<usize> {
-        let other = self.packed[to];
-        let at = self.map.relocate(entity, to)?;
+    pub(crate) fn bring_in_row(&mut self, entity: Entity, to: usize) -> Option<usize> {
+        let (first, row) = self.map.row();
+        let place = |entity: Entity| entity.index().wrapping_sub(first) as usize;
+        let packed = self.packed.as_mut_slice();
+        let other = *packed.get(to)?;
+        let at = row.get(place(entity))?.position_of(entity)?;
+        if at >= packed.len() {
+            return None;
+        }
         if at != to {
-            debug_assert_eq!(self.packed.get(at), Some(&entity), "S1");
+            if place(other) >= row.len() {
+                return None;
+            }
+            debug_assert_eq!(packed[at], entity, "S1");
             self.stamp += 1;
-            self.packed[at] = other;
-            self.packed[to] = entity;
-            self.map.reset(other.index(), Slot::new(at, other));
+            packed[at] = other;
+            packed[to] = entity;
+            row[place(entity)] = Slot::new(to, entity);
+            row[place(other)] = Slot::new(at, other);
         }
         Some(at)
     }

@@ -208,9 +208,8 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     pub(crate) fn insert_at(&mut self, entity: Entity, value: T, at: usize) {
         let replaced = self.insert(entity, value);
         debug_assert!(replaced.is_none());
-        let last = self.len() - 1;
-        if at != last {
-            self.swap(at, last);
+        if at + 1 != self.len() {
+            self.bring(entity, at);
         }
     }
 
@@ -218,11 +217,25 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     /// its place, and the last one to that of `through`.
     #[inline(always)]
     pub(crate) fn remove_through(&mut self, entity: Entity, through: usize) -> Option<T> {
-        let at = self.set.remove_through(entity, through)?;
+        if through + 1 == self.len() {
+            return self.remove(entity);
+        }
+        let Some(at) = self.set.remove_in_row(entity, through) else {
+            return self.remove_through_anywhere(entity, through);
+        };
         if at != through {
             self.values.swap(at, through);
         }
         Some(self.values.swap_remove(through, entity))
+    }
+
+    /// As `remove_through`, wherever slots lie.
+    #[cold]
+    #[inline(never)]
+    fn remove_through_anywhere(&mut self, entity: Entity, through: usize) -> Option<T> {
+        let at = self.set.position(entity)?;
+        self.swap(at, through);
+        self.remove(entity)
     }
 
     /// Keeps the values for which `keep` says `true`, and drops the others one by one.
@@ -257,10 +270,19 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     /// Exchanges the position of `entity`, which has a value, with another one.
     #[inline(always)]
     pub(crate) fn bring(&mut self, entity: Entity, to: usize) {
-        let at = self.set.bring(entity, to).expect("the entity has a value");
-        if at != to {
-            self.values.swap(at, to);
+        match self.set.bring_in_row(entity, to) {
+            Some(at) if at == to => {}
+            Some(at) => self.values.swap(at, to),
+            None => self.bring_anywhere(entity, to),
         }
+    }
+
+    /// As `bring`, wherever slots lie.
+    #[cold]
+    #[inline(never)]
+    fn bring_anywhere(&mut self, entity: Entity, to: usize) {
+        let at = self.set.position(entity).expect("the entity has a value");
+        self.swap(at, to);
     }
 
     /// Drops all values; keeps the memory.

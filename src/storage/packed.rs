@@ -65,7 +65,7 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
         self.values.swap_remove(at).into_inner()
     }
 
-    #[inline]
+    #[inline(always)]
     fn swap(&mut self, a: usize, b: usize) {
         self.values.swap(a, b);
     }

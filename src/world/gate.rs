@@ -7,7 +7,9 @@
 //! # Invariants
 //! - **W1** – the order at the gate. Insert: value, signature, groups, note. Remove: journal, groups
 //!   that it leaves, value, signature, groups that it enters, note. Listeners to a removal are
-//!   called before, all others when the operation is done. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
+//!   called before, all others when the operation is done. Where one group owns the pool and nobody
+//!   else cares, the other pools of the group move first, and it counts whom it lets in when the
+//!   value is in. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
 //!   never "no" for a value that is there.
 //! - **W2** – no pool holds a dead entity: whoever calls the gate has looked up the entity's word,
 //!   which only a living one has.
@@ -15,8 +17,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pool_box::Map;
-use super::pools::{Pools, Tag};
+use super::pools::{Found, Pools};
 use super::react::{Event, What};
+use super::tag::Tag;
 use crate::component::Component;
 use crate::entity::{Entities, Entity};
 
@@ -132,138 +135,143 @@ pub struct Gate<'w> {
 }
 
 impl Gate<'_> {
-    /// The same gate, to be passed on. By value, because a gate whose address is taken lies in memory,
-    /// also where nobody cares.
-    #[inline(always)]
-    fn again(&mut self) -> Gate<'_> {
-        Gate { pools: &mut *self.pools, word: &mut *self.word, entity: self.entity }
-    }
-
     #[inline(always)]
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
         let now = self.pools.clock.now;
-        let pool = self.pools.get_or_create::<T>();
+        let mut found = self.pools.found_or_created::<T>();
+        let pool = found.pool();
         if pool.tag.needs_care {
-            return match pool.tag.is_watched() {
-                true => self.again().insert_with_care(value),
-                false => self.again().insert_grouped(value),
-            };
+            return insert_with_care(found, self.entity, self.word, value);
         }
         admit(pool.parts(now), self.entity, &mut *self.word, value)
-    }
-
-    /// As `insert`, for a component that somebody watches.
-    #[cold]
-    #[inline(never)]
-    fn insert_with_care<T: Component>(mut self, value: T) -> Option<T> {
-        let (entity, now) = (self.entity, self.pools.clock.now);
-        let pool = self.pools.get_mut::<T>()?;
-        let tag = pool.tag;
-        let replaced = match tag.is_grouped {
-            true => self.again().insert_grouped(value),
-            false => admit(pool.parts(now), entity, &mut *self.word, value),
-        };
-        if tag.is_noted {
-            let what = if replaced.is_some() { What::Changed } else { What::Added };
-            self.pools.notes.push(Event { what, component: tag.id.index() as u32, entity });
-        }
-        replaced
-    }
-
-    /// As `remove`, for a component that somebody watches.
-    #[cold]
-    #[inline(never)]
-    fn remove_with_care<T: Component>(mut self) -> Option<T> {
-        let (entity, now) = (self.entity, self.pools.clock.now);
-        let pool = self.pools.get_mut::<T>()?;
-        let tag = pool.tag;
-        if tag.is_journaled {
-            pool.note_removal(entity);
-        }
-        let value = match tag.is_grouped {
-            true => self.again().remove_grouped(),
-            false => release(pool.parts(now), entity, &mut *self.word),
-        };
-        if tag.is_noted && value.is_some() {
-            let component = tag.id.index() as u32;
-            self.pools.notes.push(Event { what: What::Removed, component, entity });
-        }
-        if tag.is_journaled && self.pools.get_mut::<T>()?.has_overtaken() {
-            self.pools.notes.overtaken.push(tag.id.index() as u32);
-            self.pools.notes.is_pending = true;
-        }
-        value
-    }
-
-    /// As `insert`, for a component that a group names.
-    #[inline(never)]
-    fn insert_grouped<T: Component>(self, value: T) -> Option<T> {
-        let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
-        let (groups, mut family) = self.pools.split();
-        let pool = family.get_mut::<T>()?;
-        let (bit, component) = (pool.tag.bit, pool.tag.id.index() as u32);
-        // The common case at once: it has no such value, and goes straight to its place.
-        if *word & bit == 0
-            && let Some(number) = pool.tag.sole_owner
-            && let Some(group) = groups.get_mut(number)
-            && let Some(enters) = group.condition.decide(*word | bit)
-        {
-            if enters {
-                pool.parts(now).0.insert_at(entity, value, group.len());
-                word.add(bit);
-                group.enter_beside(component, entity, &mut family);
-            } else {
-                admit(pool.parts(now), entity, word, value);
-            }
-            return None;
-        }
-        let replaced = admit(pool.parts(now), entity, &mut *word, value);
-        if replaced.is_none() {
-            self.pools.added(component, (entity, *self.word));
-        }
-        replaced
     }
 
     #[inline(always)]
     pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
         let now = self.pools.clock.now;
-        let pool = self.pools.get_mut::<T>()?;
+        let mut found = self.pools.found::<T>()?;
+        let pool = found.pool();
         if pool.tag.needs_care {
-            return match pool.tag.is_watched() {
-                true => self.again().remove_with_care(),
-                false => self.again().remove_grouped(),
-            };
+            return remove_with_care(found, self.entity, self.word);
         }
         release(pool.parts(now), self.entity, &mut *self.word)
     }
+}
 
-    #[inline(never)]
-    fn remove_grouped<T: Component>(self) -> Option<T> {
-        let (entity, word, now) = (self.entity, &mut *self.word, self.pools.clock.now);
-        let (groups, mut family) = self.pools.split();
-        let pool = family.get_mut::<T>()?;
-        let (bit, is_exact) = pool.tag.bit();
-        let has = *word & bit != 0 && (is_exact || pool.cell.get_mut().contains(entity));
-        if !has {
+// The rest takes the gate in pieces: one whose address is taken lies in memory, also where nobody
+// cares.
+
+/// As [`Gate::insert`], for a component that somebody cares for.
+///
+/// Does the common case itself: one group owns the pool, and the value goes straight to its place.
+#[inline(never)]
+fn insert_with_care<T: Component>(
+    mut found: Found<'_, T>,
+    entity: Entity,
+    word: &mut u64,
+    value: T,
+) -> Option<T> {
+    let now = found.now();
+    let (pool, groups, others) = found.split();
+    let Tag { bit, id, sole_owner, .. } = pool.tag;
+    if let Some(owner) = sole_owner
+        && *word & bit == 0
+    {
+        if !owner.has(*word | bit) {
+            return admit(pool.parts(now), entity, word, value);
+        }
+        if let Some(group) = groups.get_mut(owner.number) {
+            group.meet(owner, id.index() as u32, entity, others);
+            // It is no member yet: the value may unwind on its way in.
+            pool.parts(now).0.insert_at(entity, value, group.end());
+            word.add(bit);
+            group.lengthen();
             return None;
         }
-        let component = pool.tag.id.index() as u32;
-        if let Some(number) = pool.tag.sole_owner
-            && let Some(group) = groups.get_mut(number)
-            && let Some(leaves) = group.condition.decide(*word)
-        {
-            if !leaves {
-                return release(pool.parts(now), entity, word);
-            }
-            let end = group.leave_beside(component, entity, &mut family);
-            let (map, tag) = family.get_mut::<T>()?.parts(now);
-            let value = map.remove_through(entity, end);
+    }
+    insert_and_tell(found, entity, word, value)
+}
+
+/// As [`insert_with_care`], whoever cares.
+#[inline(never)]
+fn insert_and_tell<T: Component>(
+    mut found: Found<'_, T>,
+    entity: Entity,
+    word: &mut u64,
+    value: T,
+) -> Option<T> {
+    let now = found.now();
+    let pool = found.pool();
+    let tag = pool.tag;
+    let component = tag.id.index() as u32;
+    let replaced = admit(pool.parts(now), entity, &mut *word, value);
+    let pools = found.pools();
+    if replaced.is_none() {
+        pools.added(component, (entity, *word));
+    }
+    if tag.is_noted {
+        let what = if replaced.is_some() { What::Changed } else { What::Added };
+        pools.notes.push(Event { what, component, entity });
+    }
+    replaced
+}
+
+/// As [`Gate::remove`], for a component that somebody cares for; see [`insert_with_care`].
+#[inline(never)]
+fn remove_with_care<T: Component>(
+    mut found: Found<'_, T>,
+    entity: Entity,
+    word: &mut u64,
+) -> Option<T> {
+    let now = found.now();
+    let (pool, groups, others) = found.split();
+    let Tag { bit, id, sole_owner, .. } = pool.tag;
+    if let Some(owner) = sole_owner
+        && *word & bit != 0
+    {
+        if !owner.has(*word) {
+            return release(pool.parts(now), entity, word);
+        }
+        if let Some(group) = groups.get_mut(owner.number) {
+            group.shorten();
+            group.meet(owner, id.index() as u32, entity, others);
+            let (map, tag) = pool.parts(now);
+            let value = map.remove_through(entity, group.end());
             word.keep(tag.keep);
             return value;
         }
-        self.pools.removing(component, (self.entity, *self.word));
-        let value = release(self.pools.get_mut::<T>()?.parts(now), self.entity, &mut *self.word);
-        self.pools.removed(component, (self.entity, *self.word));
-        value
     }
+    remove_and_tell(found, entity, word)
+}
+
+/// As [`remove_with_care`], whoever cares.
+#[inline(never)]
+fn remove_and_tell<T: Component>(
+    mut found: Found<'_, T>,
+    entity: Entity,
+    word: &mut u64,
+) -> Option<T> {
+    let now = found.now();
+    let pool = found.pool();
+    let tag = pool.tag;
+    let component = tag.id.index() as u32;
+    if *word & tag.bit == 0 || !pool.cell.get_mut().contains(entity) {
+        return None;
+    }
+    if tag.is_journaled {
+        pool.note_removal(entity);
+    }
+    let has_overtaken = pool.has_overtaken();
+    let pools = found.pools();
+    pools.removing(component, (entity, *word));
+    let value = release(pools.get_mut::<T>()?.parts(now), entity, &mut *word);
+    pools.removed(component, (entity, *word));
+    if tag.is_noted {
+        pools.notes.push(Event { what: What::Removed, component, entity });
+    }
+    if has_overtaken {
+        pools.notes.overtaken.push(component);
+        pools.notes.is_pending = true;
+    }
+    value
 }

@@ -30,6 +30,7 @@ mod resource;
 mod spawn_batch;
 #[cfg(feature = "serde")]
 mod state;
+mod tag;
 mod verify;
 
 pub use batch::{BatchGate, BundleWriter, PoolWriter, Row, Rows};
@@ -43,7 +44,7 @@ pub use grouping::{GroupBuilder, GroupConflict, GroupId, OwnedByGroup};
 pub use locked::Locked;
 pub use pool::{Pool, PoolMut};
 pub use pool_error::PoolError;
-pub use pools::ComponentId;
+
 pub use react::{
     CommandReport, Commands, Connection, Crossings, Extras, Hook, Listener, MessageBatch,
     MessageCursor, MessageWriter, Messages, ReactiveBuilder, ReactiveKey, Removal, Removals,
@@ -52,6 +53,7 @@ pub use react::{
 pub use report::{JournalMemory, MemoryReport, PoolMemory};
 pub use resource::{Res, ResMut, ResourceError};
 pub use spawn_batch::SpawnBatch;
+pub use tag::ComponentId;
 pub use verify::Violation;
 
 use std::sync::Mutex;

@@ -6,8 +6,9 @@ use std::mem;
 use super::World;
 #[cfg(feature = "serde")]
 use super::pools::Pools;
-use super::pools::{Tag, name_of};
+use super::pools::name_of;
 use super::react::{Event, Extras, Removal, RemovalJournal};
+use super::tag::Tag;
 use crate::cell::{Cell, Conflict, Look, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;

@@ -10,72 +10,12 @@ use std::ptr::NonNull;
 use super::clock::Clock;
 use super::pool_box::{AnyPool, PoolBox};
 use super::react::{Extras, Notes, What};
+use super::tag::{ComponentId, Tag};
 use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
-use crate::group::{self, Family, GroupNumber, Groups};
+use crate::group::{self, Family, Groups};
 use crate::storage::AnyMap;
-
-/// Number of a component in one world, in the order in which the world came to know them.
-///
-/// Two worlds with the same history number alike, whatever else the process does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ComponentId(u32);
-
-impl ComponentId {
-    /// The number.
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// What a pool does to the signature of an entity.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Tag {
-    pub(crate) id: ComponentId,
-    /// Set when a value comes in.
-    pub(crate) bit: u64,
-    /// What stays when a value goes: all but `bit`, or everything if other pools share the bit.
-    pub(crate) keep: u64,
-    /// Whether a value that comes or goes needs more than the pool and the signature.
-    pub(crate) needs_care: bool,
-    /// Whether a group names the component, and whether one owns it.
-    pub(crate) is_grouped: bool,
-    pub(crate) is_owned: bool,
-    /// Whether somebody wants to know when a value comes, changes or goes.
-    pub(crate) is_noted: bool,
-    /// Whether somebody reads who has lost a value.
-    pub(crate) is_journaled: bool,
-    /// The group that owns the component, if no other one names it.
-    pub(crate) sole_owner: Option<GroupNumber>,
-}
-
-impl Tag {
-    fn new(id: ComponentId, bit: u64, keep: u64) -> Self {
-        Self {
-            id,
-            bit,
-            keep,
-            needs_care: false,
-            is_grouped: false,
-            is_owned: false,
-            is_noted: false,
-            is_journaled: false,
-            sole_owner: None,
-        }
-    }
-
-    /// Whether somebody wants to know more than a group does.
-    #[inline]
-    pub(crate) fn is_watched(&self) -> bool {
-        self.is_noted || self.is_journaled
-    }
-
-    /// The signature bit, and whether no other pool has it.
-    pub(crate) fn bit(&self) -> (u64, bool) {
-        (self.bit, self.keep != u64::MAX)
-    }
-}
+use crate::tick::Tick;
 
 /// Bits of a signature.
 const BITS: usize = u64::BITS as usize;
@@ -112,18 +52,9 @@ pub(crate) struct Pools {
 /// The pools without their groups, for these to touch.
 pub(crate) struct PoolFamily<'a> {
     list: &'a mut [NonNull<dyn AnyPool>],
-    by_type: &'a [Option<NonNull<u8>>],
 }
 
 impl PoolFamily<'_> {
-    #[inline]
-    pub(crate) fn get_mut<T: Component>(&mut self) -> Option<&mut PoolBox<T>> {
-        let mut pool = find::<T>(self.by_type)?;
-        // SAFETY: it leads to a `PoolBox<T>` (C2) that lives as long as the `Pools`, which are
-        // borrowed uniquely (C3).
-        Some(unsafe { pool.as_mut() })
-    }
-
     fn tag(&self, component: u32) -> &Tag {
         // SAFETY: owned by the list, and borrowed as `self` is (C3).
         unsafe { self.list[component as usize].as_ref() }.tag()
@@ -141,6 +72,70 @@ impl Family for PoolFamily<'_> {
     fn bring(&mut self, component: u32, entity: Entity, to: usize) {
         // SAFETY: owned by the list, and borrowed as `self` is (C3).
         unsafe { self.list[component as usize].as_mut() }.bring(entity, to);
+    }
+
+    fn has(&mut self, component: u32, entity: Entity) -> bool {
+        self.map(component).contains(entity)
+    }
+}
+
+/// A pool that was found, and all of them, so that it need not be found again.
+pub(crate) struct Found<'a, T: Component> {
+    /// Leads to one of `pools`.
+    pool: NonNull<PoolBox<T>>,
+    pools: &'a mut Pools,
+}
+
+impl<'a, T: Component> Found<'a, T> {
+    #[inline(always)]
+    pub(crate) fn pool(&mut self) -> &mut PoolBox<T> {
+        // SAFETY: it is one of `pools` (C2), which are borrowed uniquely (C3).
+        unsafe { self.pool.as_mut() }
+    }
+
+    /// The tick of what is done now.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> Tick {
+        self.pools.clock.now
+    }
+
+    pub(crate) fn pools(self) -> &'a mut Pools {
+        self.pools
+    }
+
+    /// The pool, the groups, and the other pools for these to touch.
+    #[inline(always)]
+    pub(crate) fn split(&mut self) -> (&mut PoolBox<T>, &mut Groups, OtherPools<'_>) {
+        // SAFETY: as in `pool`; `OtherPools` never lends this one.
+        let pool = unsafe { self.pool.as_mut() };
+        let others = OtherPools { list: &mut self.pools.list, except: pool.tag.id.index() as u32 };
+        (pool, &mut self.pools.groups, others)
+    }
+}
+
+/// All pools but one, which somebody else has borrowed.
+pub(crate) struct OtherPools<'a> {
+    list: &'a mut [NonNull<dyn AnyPool>],
+    except: u32,
+}
+
+impl OtherPools<'_> {
+    #[inline]
+    fn at(&mut self, component: u32) -> &mut dyn AnyPool {
+        assert!(component != self.except, "it is borrowed");
+        // SAFETY: owned by the list, borrowed as `self` is (C3), and not the one that is left out.
+        unsafe { self.list[component as usize].as_mut() }
+    }
+}
+
+impl Family for OtherPools<'_> {
+    fn map(&mut self, component: u32) -> &mut dyn AnyMap {
+        self.at(component).map_mut()
+    }
+
+    #[inline]
+    fn bring(&mut self, component: u32, entity: Entity, to: usize) {
+        self.at(component).bring(entity, to);
     }
 
     fn has(&mut self, component: u32, entity: Entity) -> bool {
@@ -183,12 +178,31 @@ impl Pools {
 
     #[inline]
     pub(crate) fn get_or_create<T: Component>(&mut self) -> &mut PoolBox<T> {
-        let mut pool = match self.find::<T>() {
-            Some(pool) => pool,
-            None => self.create::<T>(),
-        };
+        let mut pool = self.find_or_create::<T>();
         // SAFETY: as in `get`.
         unsafe { pool.as_mut() }
+    }
+
+    /// The pool of `T` beside all others, if there is one.
+    #[inline(always)]
+    pub(crate) fn found<T: Component>(&mut self) -> Option<Found<'_, T>> {
+        let pool = self.find::<T>()?;
+        Some(Found { pool, pools: self })
+    }
+
+    /// The pool of `T` beside all others.
+    #[inline(always)]
+    pub(crate) fn found_or_created<T: Component>(&mut self) -> Found<'_, T> {
+        let pool = self.find_or_create::<T>();
+        Found { pool, pools: self }
+    }
+
+    #[inline]
+    fn find_or_create<T: Component>(&mut self) -> NonNull<PoolBox<T>> {
+        match self.find::<T>() {
+            Some(pool) => pool,
+            None => self.create::<T>(),
+        }
     }
 
     /// Where the pool of `T` lies.
@@ -220,7 +234,7 @@ impl Pools {
             }
         }
         let keep = if shared { u64::MAX } else { !bit };
-        let id = ComponentId(number);
+        let id = ComponentId::new(number);
         let tag = Tag::new(id, bit, keep);
         if self.by_type.len() <= index {
             self.by_type.resize(index + 1, None);
@@ -233,12 +247,12 @@ impl Pools {
         for (what, hook) in extras.hooks() {
             _ = self.notes.signals.connect(what, number, Box::new(hook));
         }
-        if extras.hooks().next().is_some() || !extras.require.is_empty() {
-            self.mark_care();
-        }
         if shared {
             let (groups, family) = self.split();
             groups.read_bits(|id| family.tag(id).bit());
+        }
+        if shared || extras.hooks().next().is_some() || !extras.require.is_empty() {
+            self.mark_care();
         }
         pool
     }
@@ -246,7 +260,7 @@ impl Pools {
     /// The groups, and the pools for them to touch.
     #[inline]
     pub(crate) fn split(&mut self) -> (&mut Groups, PoolFamily<'_>) {
-        (&mut self.groups, PoolFamily { list: &mut self.list, by_type: &self.by_type })
+        (&mut self.groups, PoolFamily { list: &mut self.list })
     }
 
     /// Says in the tags of all pools who cares for them: groups, listeners, sets, readers.
@@ -261,7 +275,7 @@ impl Pools {
             (tag.is_grouped, tag.is_owned) = (is_grouped, is_owned);
             (tag.is_noted, tag.is_journaled) = (is_noted, is_journaled);
             tag.needs_care = is_grouped || is_noted || is_journaled;
-            tag.sole_owner = sole_owner;
+            tag.sole_owner = sole_owner.filter(|_| !is_noted && !is_journaled);
         }
         let Notes { signals, .. } = &self.notes;
         let ids = 0..self.len() as u32;
@@ -401,12 +415,6 @@ impl Iterator for Candidates {
 impl fmt::Debug for Pools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter().map(|pool| pool.name())).finish()
-    }
-}
-
-impl fmt::Display for ComponentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "component {}", self.0)
     }
 }
 

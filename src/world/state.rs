@@ -183,7 +183,9 @@ impl World {
             }
             let set = group.members_mut();
             for (at, &entity) in members.iter().enumerate() {
-                set.bring(entity, at);
+                if let Some(from) = set.position(entity) {
+                    set.swap(from, at);
+                }
             }
         }
     }

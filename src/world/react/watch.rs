@@ -81,6 +81,7 @@ impl World {
                 enter: List::default(),
                 leave: List::default(),
             });
+            self.pools.mark_care();
         }
         true
     }
