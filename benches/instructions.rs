@@ -28,7 +28,7 @@ type Five = (A, B, C, D, E);
 /// Name, how to make the world, and what is counted.
 type Operation = (&'static str, fn() -> State, fn(&mut State));
 
-const OPERATIONS: [Operation; 22] = [
+const OPERATIONS: [Operation; 24] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),
@@ -51,6 +51,8 @@ const OPERATIONS: [Operation; 22] = [
     ("query_2_in_a_group", grouped_pairs, counted_query_2),
     ("grouped_insert", grouped_singles, counted_insert),
     ("grouped_remove", grouped_pairs, counted_remove),
+    ("grouped_spawn_2", grouped_ready, counted_spawn_2),
+    ("grouped_despawn_2", grouped_pairs, counted_despawn),
 ];
 
 struct State {
@@ -125,6 +127,12 @@ fn walk_twice(world: &World) {
     for _ in 0..2 {
         world.query::<(&mut A, &B)>().iter_mut().for_each(|(a, b)| a.0[0] += b.0[0]);
     }
+}
+
+fn grouped_ready() -> State {
+    let mut state = ready();
+    state.world.group::<(A, B)>().build().expect("it is the only group");
+    state
 }
 
 fn grouped_pairs() -> State {

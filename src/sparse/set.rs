@@ -189,6 +189,27 @@ impl<M: SparseMap> SparseSet<M> {
         Some(at)
     }
 
+    /// As [`remove`](Self::remove); `None`, and nothing has changed, if the slots do not lie in the
+    /// row of the map.
+    #[inline(always)]
+    pub(crate) fn remove_from_row(&mut self, entity: Entity) -> Option<Option<usize>> {
+        let (first, row) = self.map.row();
+        let place = |entity: Entity| entity.index().wrapping_sub(first) as usize;
+        let Some(at) = row.get(place(entity))?.position_of(entity) else { return Some(None) };
+        let packed = self.packed.as_mut_slice();
+        let last = *packed.last()?;
+        if at + 1 < packed.len() {
+            // The test before the first write.
+            *row.get_mut(place(last))? = Slot::new(at, last);
+            debug_assert_eq!(packed[at], entity, "S1");
+            packed[at] = last;
+        }
+        self.stamp += 1;
+        self.packed.pop();
+        row[place(entity)] = Slot::VACANT;
+        Some(Some(at))
+    }
+
     /// Removes `entity` and says which position it had; the entity at `through`, which is not in
     /// front of it, has that position now, and the last one that of `through`.
     ///

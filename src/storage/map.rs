@@ -203,6 +203,22 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         Some(self.values.swap_remove(at, entity))
     }
 
+    /// As `remove`, for a function of its own: with no call on the way it saves no registers.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, entity: Entity) -> Option<T> {
+        match self.set.remove_from_row(entity) {
+            Some(at) => Some(self.values.swap_remove(at?, entity)),
+            None => self.take_anywhere(entity),
+        }
+    }
+
+    /// As `take`, wherever slots lie.
+    #[cold]
+    #[inline(never)]
+    fn take_anywhere(&mut self, entity: Entity) -> Option<T> {
+        self.remove(entity)
+    }
+
     /// Gives `entity`, which has none, a value at a position; what is there moves to the end.
     #[inline(always)]
     pub(crate) fn insert_at(&mut self, entity: Entity, value: T, at: usize) {

@@ -15,7 +15,7 @@ use crate::cell::{Read, Write};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, NoSuchEntity};
 use crate::journal::Journal;
-use crate::storage::{self, SharedMap};
+use crate::storage;
 use crate::tick::Tick;
 
 /// All values of a component, for reading.
@@ -34,6 +34,8 @@ pub struct PoolMut<'w, T: Component> {
     map: Write<'w, Map<T>>,
     tag: &'w Tag,
     entities: &'w Entities,
+    /// Whether one of the following is there.
+    needs_care: bool,
     /// The rest of the family, if groups name the component.
     lease: Option<Lease<'w>>,
     /// What is to be told at the next refresh, if somebody wants to know.
@@ -131,7 +133,8 @@ impl World {
             true => Some(pool.journal.try_write().map_err(BorrowConflict::of::<T>)?),
             false => None,
         };
-        Ok(PoolMut { map, tag, entities: &self.entities, lease, echo, journal })
+        let needs_care = tag.needs_care || is_heard;
+        Ok(PoolMut { map, tag, entities: &self.entities, needs_care, lease, echo, journal })
     }
 
     /// A guard on the map of `T`, for reading; `None` if the world does not know `T`.
@@ -142,30 +145,6 @@ impl World {
     ) -> Result<Option<Read<'_, Map<T>>>, BorrowConflict> {
         let Some(pool) = self.pools.get::<T>() else { return Ok(None) };
         Ok(Some(pool.cell.try_read().map_err(BorrowConflict::of::<T>)?))
-    }
-
-    /// A guard on the map of a component, for reading; `None` if the id is not of this world.
-    #[track_caller]
-    pub(crate) fn try_read_any(
-        &self,
-        id: ComponentId,
-    ) -> Option<Result<Read<'_, SharedMap>, BorrowConflict>> {
-        let pool = self.pools.find_by_id(id)?;
-        Some(pool.read().map_err(|conflict| BorrowConflict::new(pool.name(), conflict)))
-    }
-
-    /// A guard on the map of a component, for writing; `None` if the id is not of this world.
-    #[track_caller]
-    pub(crate) fn try_write_any(
-        &self,
-        id: ComponentId,
-    ) -> Option<Result<Write<'_, SharedMap>, BorrowConflict>> {
-        let pool = self.pools.find_by_id(id)?;
-        let guard = pool.write().map_err(|conflict| BorrowConflict::new(pool.name(), conflict));
-        Some(guard.map(|mut map| {
-            map.set_now(self.tick());
-            map
-        }))
     }
 
     /// Ids and names of the components that the world knows.
@@ -351,26 +330,35 @@ impl<T: Component> PoolMut<'_, T> {
     #[inline]
     pub fn insert(&mut self, entity: Entity, value: T) -> Result<Option<T>, NoSuchEntity> {
         let word = self.entities.word(entity).ok_or(NoSuchEntity { entity })?;
+        if self.needs_care {
+            return Ok(self.insert_with_care(entity, word, value));
+        }
+        Ok(gate::admit((&mut self.map, self.tag), entity, word, value))
+    }
+
+    /// As `insert`, for a component that somebody cares for.
+    #[cold]
+    #[inline(never)]
+    fn insert_with_care(&mut self, entity: Entity, word: &AtomicU64, value: T) -> Option<T> {
         let replaced = gate::admit((&mut self.map, self.tag), entity, word, value);
         if let (Some(lease), None) = (&mut self.lease, &replaced) {
             lease.added(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
         }
         self.note(if replaced.is_some() { What::Changed } else { What::Added }, entity);
-        Ok(replaced)
+        replaced
     }
 
     /// Takes the value of `entity` out, if it has one.
     #[inline]
     pub fn remove(&mut self, entity: Entity) -> Option<T> {
         let word = self.entities.word(entity)?;
-        if self.tag.needs_care || self.echo.is_some() {
+        if self.needs_care {
             return self.remove_with_care(entity);
         }
         gate::release((&mut self.map, self.tag), entity, word)
     }
 
     /// Notes what happens to an entity, if somebody wants to know.
-    #[inline]
     fn note(&mut self, what: What, entity: Entity) {
         if let Some(echo) = &mut self.echo {
             echo.push(Event { what, component: self.tag.id.index() as u32, entity });
@@ -406,7 +394,7 @@ impl<T: Component> PoolMut<'_, T> {
     ///
     /// If `keep` or a drop unwinds, those not yet visited stay.
     pub fn retain(&mut self, mut keep: impl FnMut(Entity, &mut T) -> bool) {
-        if !self.tag.needs_care && self.echo.is_none() {
+        if !self.needs_care {
             return gate::retain((&mut self.map, self.tag), self.entities, keep);
         }
         let mut at = 0;

@@ -3,12 +3,12 @@
 use std::any::{Any, TypeId};
 use std::mem;
 
-use super::World;
 #[cfg(feature = "serde")]
 use super::pools::Pools;
 use super::pools::name_of;
 use super::react::{Event, Extras, Removal, RemovalJournal};
 use super::tag::Tag;
+use super::{BorrowConflict, ComponentId, World};
 use crate::cell::{Cell, Conflict, Look, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
@@ -83,7 +83,6 @@ impl<T: Component> PoolBox<T> {
 
     /// Writes into the journal that an entity has lost this value, which nobody else wants; hands it
     /// back if the journal does not keep it.
-    #[cold]
     fn write_lost(&mut self, entity: Entity, value: T) -> Option<T> {
         let (kept, rest) = match T::keep_removed() {
             Some(_) => (Some(value), None),
@@ -91,6 +90,17 @@ impl<T: Component> PoolBox<T> {
         };
         self.write(vec![Removal::new(entity, kept)]);
         rest
+    }
+
+    /// As `detach`, while somebody reads who has lost a value.
+    #[cold]
+    #[inline(never)]
+    fn detach_journaled(&mut self, entity: Entity) -> u64 {
+        if let Some(value) = self.cell.get_mut().remove(entity) {
+            let rest = self.write_lost(entity, value);
+            self.limbo.extend(rest);
+        }
+        if self.limbo.is_empty() && self.overtaken.is_empty() { 0 } else { self.tag.bit }
     }
 
     /// Whether entries that went unread wait to be dropped.
@@ -102,6 +112,32 @@ impl<T: Component> PoolBox<T> {
 /// The entry of the journal for a value that is about to go.
 pub(super) fn removal<T: Component>(entity: Entity, value: &T) -> Removal<T> {
     Removal::new(entity, T::keep_removed().map(|copy| copy(value)))
+}
+
+impl World {
+    /// A guard on the map of a component, for reading; `None` if the id is not of this world.
+    #[track_caller]
+    pub(crate) fn try_read_any(
+        &self,
+        id: ComponentId,
+    ) -> Option<Result<Read<'_, SharedMap>, BorrowConflict>> {
+        let pool = self.pools.find_by_id(id)?;
+        Some(pool.read().map_err(|conflict| BorrowConflict::new(pool.name(), conflict)))
+    }
+
+    /// A guard on the map of a component, for writing; `None` if the id is not of this world.
+    #[track_caller]
+    pub(crate) fn try_write_any(
+        &self,
+        id: ComponentId,
+    ) -> Option<Result<Write<'_, SharedMap>, BorrowConflict>> {
+        let pool = self.pools.find_by_id(id)?;
+        let guard = pool.write().map_err(|conflict| BorrowConflict::new(pool.name(), conflict));
+        Some(guard.map(|mut map| {
+            map.set_now(self.tick());
+            map
+        }))
+    }
 }
 
 /// A pool of any component type.
@@ -253,21 +289,16 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn detach(&mut self, entity: Entity) -> u64 {
-        let Some(value) = self.cell.get_mut().remove(entity) else { return 0 };
         if self.tag.is_journaled {
-            let rest = self.write_lost(entity, value);
-            self.limbo.extend(rest);
-            return if self.limbo.is_empty() && self.overtaken.is_empty() {
-                0
-            } else {
+            return self.detach_journaled(entity);
+        }
+        match self.cell.get_mut().take(entity) {
+            Some(value) if mem::needs_drop::<T>() => {
+                self.limbo.push(value);
                 self.tag.bit
-            };
+            }
+            _ => 0,
         }
-        if mem::needs_drop::<T>() {
-            self.limbo.push(value);
-            return self.tag.bit;
-        }
-        0
     }
 
     fn bury(&mut self) {
