@@ -44,6 +44,8 @@ pub struct Entities {
     pub(super) limits: Limits,
     /// Slots whose next version or place in the free list is not what the slot says.
     pub(super) demanded: FxHashMap<u32, Demanded>,
+    /// How many ids streams have needed, by their keys; see `stream.rs`.
+    pub(super) habits: FxHashMap<u64, u32>,
     /// Where reservations under `&self` have come to; `IDLE` if there were none (E4).
     pub(super) cursor: sync::AtomicU64,
 }
@@ -88,6 +90,7 @@ impl Entities {
             alive: 0,
             limits,
             demanded: FxHashMap::default(),
+            habits: FxHashMap::default(),
             cursor: sync::AtomicU64::new(IDLE),
         };
         if entities.limits.fixed {

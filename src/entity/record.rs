@@ -26,6 +26,8 @@ pub(crate) struct Record {
     pub(crate) far: Vec<(u32, u64)>,
     /// Index, link if the free list runs through it, and floor of each demanded slot.
     pub(crate) demanded: Vec<(u32, Option<u32>, u32)>,
+    /// Key of each stream of ids, and how many it needs.
+    pub(crate) habits: Vec<(u64, u32)>,
 }
 
 /// A record that is that of no book, in words.
@@ -41,7 +43,10 @@ impl Entities {
             demanded.map(|(&index, record)| (index, record.threaded, record.floor)).collect();
         // The order of a hash map is nobody's business.
         demanded.sort_unstable();
+        let mut habits: Vec<_> = self.habits.iter().map(|(&key, &habit)| (key, habit)).collect();
+        habits.sort_unstable();
         Record {
+            habits,
             range: [self.limits.range.start, self.limits.range.end],
             fixed: self.limits.fixed,
             last_version: self.limits.last_version,
@@ -110,6 +115,7 @@ impl Entities {
             alive: self.alive,
             limits: self.limits.clone(),
             demanded: self.demanded.clone(),
+            habits: self.habits.clone(),
             cursor: AtomicU64::new(self.cursor.load(Ordering::Relaxed)),
         };
         copy.settle();
@@ -144,12 +150,20 @@ impl Entities {
             alive: 0,
             limits,
             demanded: FxHashMap::default(),
+            habits: FxHashMap::default(),
             cursor: AtomicU64::new(IDLE),
         };
         book.restore_far(&record.far)?;
         for &(index, threaded, floor) in &record.demanded {
             if book.demanded.insert(index, Demanded { threaded, floor }).is_some() {
                 return Err(format!("index {index} was demanded twice"));
+            }
+        }
+        for &(key, habit) in &record.habits {
+            // Each was given out once, and parts of a stream have at most four times that to spare.
+            let is_odd = key == 0 || habit == 0 || habit as usize > count.saturating_mul(5);
+            if is_odd || book.habits.insert(key, habit).is_some() {
+                return Err(format!("no stream {key:#x} has needed {habit} ids"));
             }
         }
         book.count_slots()?;

@@ -11,6 +11,8 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use super::slot::Slot;
 use super::{Entities, Entity, OutOfEntities};
 
@@ -34,6 +36,8 @@ pub struct Stream {
     spare: usize,
     /// How many were to be reserved in advance.
     budget: usize,
+    /// Under which the book remembers how many it needs; 0 if it does not.
+    key: u64,
     /// The first index that was unused when the streams were opened, and the end of those that may be
     /// used.
     unused: Range<u32>,
@@ -130,18 +134,28 @@ impl Stream {
         }
     }
 
-    /// What is left when it is closed: nothing, but it knows how many ids to reserve next time.
+    /// Makes the book remember under a key how many ids the stream needs.
+    pub(crate) fn set_key(&mut self, key: impl FnOnce() -> u64) {
+        if self.key == 0 {
+            self.key = key().max(1);
+        }
+    }
+
+    pub(crate) fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// What is left when it is closed: its key.
+    pub(crate) fn after(&self) -> Self {
+        Self { key: self.key, ..Self::default() }
+    }
+
+    /// How many ids to reserve for it next time.
     ///
     /// As many as it gave out at most, slowly less: what goes beyond takes indices that were never used,
     /// so who spawns now and then must not be taken for one who spawns nothing.
-    pub(crate) fn after(&self) -> Self {
-        let budget = (self.given + self.spare).max(self.budget - self.budget / 64);
-        Self { budget, ..Self::default() }
-    }
-
-    /// How many ids to reserve in advance.
-    pub(crate) fn budget(&self) -> usize {
-        self.budget
+    fn habit(&self) -> usize {
+        (self.given + self.spare).max(self.budget - self.budget / 64)
     }
 }
 
@@ -151,17 +165,21 @@ impl Entities {
         self.plain.saturating_sub(self.near.len()) >= 1 << 31
     }
 
-    /// Opens a stream for each budget, with that many ids reserved in advance, as far as there are
-    /// any.
-    pub(crate) fn open_streams(&mut self, budgets: &[usize]) -> Vec<Stream> {
+    /// Opens a stream for each key, with as many ids reserved in advance as those with this key have
+    /// needed, as far as there are any.
+    ///
+    /// The book remembers that, and not who opens the streams: so the same book gives out the same ids,
+    /// also one that was loaded.
+    pub(crate) fn open_streams(&mut self, keys: &[u64]) -> Vec<Stream> {
         self.settle();
-        let mut streams: Vec<Stream> = budgets
+        let mut streams: Vec<Stream> = keys
             .iter()
-            .map(|&budget| {
+            .map(|&key| {
+                let budget = self.habits.get(&key).map_or(0, |&budget| budget as usize);
                 let mut ready: Vec<Entity> =
                     std::iter::from_fn(|| self.reserve().ok()).take(budget).collect();
                 ready.reverse();
-                Stream { ready, budget, ..Stream::default() }
+                Stream { ready, budget, key, ..Stream::default() }
             })
             .collect();
         let base = self.reserved_end();
@@ -179,10 +197,21 @@ impl Entities {
         self.settle();
         let mut beyond = Vec::new();
         let mut unused = Vec::new();
+        let mut habits: FxHashMap<u64, usize> = FxHashMap::default();
         for stream in streams {
+            if stream.key != 0 {
+                let habit = habits.entry(stream.key).or_default();
+                *habit = stream.habit().max(*habit);
+            }
             // In the order in which they would have been given out.
             unused.extend(stream.ready.into_iter().rev());
             beyond.extend(stream.beyond);
+        }
+        for (key, habit) in habits {
+            match u32::try_from(habit) {
+                Ok(0) => _ = self.habits.remove(&key),
+                habit => _ = self.habits.insert(key, habit.unwrap_or(u32::MAX)),
+            }
         }
         self.bring_beyond(beyond);
         for entity in unused.into_iter().rev() {

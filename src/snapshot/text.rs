@@ -35,6 +35,7 @@ enum BookDocument {
         slots: Vec<u64>,
         far: Vec<(u32, u64)>,
         demanded: Vec<(u32, Option<u32>, u32)>,
+        habits: Vec<(u64, u32)>,
     },
     Chosen {
         ids: Vec<u64>,
@@ -85,6 +86,7 @@ fn book_document(book: &Book<'_>) -> BookDocument {
                 slots: book.near_slots().collect(),
                 far: record.far,
                 demanded: record.demanded,
+                habits: record.habits,
             }
         }
     }

@@ -2,8 +2,11 @@
 
 use std::error::Error;
 use std::fmt;
+use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use rustc_hash::FxBuildHasher;
 
 use super::Run;
 use super::output::SystemReturn;
@@ -415,14 +418,18 @@ impl World {
         if !self.can_open_streams() {
             return;
         }
-        let mut budgets = Vec::new();
+        let mut keys = Vec::new();
         for system in systems.iter_mut() {
-            system.streams(&mut |stream| budgets.push(stream.budget()));
+            let first = keys.len();
+            system.streams(&mut |stream| keys.push(stream.key()));
+            if keys[first..].contains(&0) {
+                name_streams(&mut **system, &mut keys[first..]);
+            }
         }
-        if budgets.is_empty() {
+        if keys.is_empty() {
             return;
         }
-        let mut opened = self.open_id_streams(&budgets).into_iter();
+        let mut opened = self.open_id_streams(keys).into_iter();
         for system in systems.iter_mut() {
             system.streams(&mut |stream| *stream = opened.next().expect("one for each"));
         }
@@ -439,4 +446,16 @@ impl World {
         }
         self.close_id_streams(closed);
     }
+}
+
+/// Gives the streams of a system keys: its name, and their numbers.
+#[cold]
+fn name_streams(system: &mut dyn System, keys: &mut [u64]) {
+    let name = system.name().to_owned();
+    let mut nth = 0;
+    system.streams(&mut |stream| {
+        stream.set_key(|| FxBuildHasher.hash_one((&name, nth)));
+        keys[nth] = stream.key();
+        nth += 1;
+    });
 }

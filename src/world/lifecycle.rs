@@ -112,10 +112,10 @@ impl World {
     }
 
     /// Opens streams of ids; until they are closed, ids are reserved from one more of them.
-    pub(crate) fn open_id_streams(&mut self, budgets: &[usize]) -> Vec<Stream> {
-        let mut budgets = budgets.to_vec();
-        budgets.push(0);
-        let mut streams = self.entities.open_streams(&budgets);
+    pub(crate) fn open_id_streams(&mut self, mut keys: Vec<u64>) -> Vec<Stream> {
+        // The last one is for everybody, and needs few.
+        keys.push(0);
+        let mut streams = self.entities.open_streams(&keys);
         self.common_stream = streams.pop().map(Mutex::new);
         streams
     }

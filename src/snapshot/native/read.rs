@@ -159,7 +159,11 @@ fn read_book(bytes: &mut Bytes<'_>, budget: &mut Budget) -> Result<Entities, Sna
         };
         demanded.push((index, threaded, floor));
     }
-    let record = Record { range, fixed, last_version, free, far, demanded };
+    let mut habits = Vec::new();
+    for _ in 0..bytes.count(12)? {
+        habits.push((bytes.u64()?, bytes.u32()?));
+    }
+    let record = Record { range, fixed, last_version, free, far, demanded, habits };
     Entities::restore(record, near).map_err(|why| bytes.wrong_at(start, why))
 }
 

@@ -140,6 +140,11 @@ fn write_book<W: Write>(
         sink.u32(threaded.unwrap_or(0))?;
         sink.u32(floor)?;
     }
+    sink.u64(record.habits.len() as u64)?;
+    for (key, habit) in record.habits {
+        sink.u64(key)?;
+        sink.u32(habit)?;
+    }
     Ok(living)
 }
 

@@ -81,10 +81,10 @@ fn check_format<E: Error>(found: u32) -> Result<(), E> {
 fn state<E: Error>(document: BookDocument) -> Result<State, E> {
     let unsound = |why| E::custom(format!("in the book of ids: {why}"));
     let book = match document {
-        BookDocument::Whole { range, fixed, last_version, free, slots, far, demanded } => {
+        BookDocument::Whole { range, fixed, last_version, free, slots, far, demanded, habits } => {
             let numbers = slots.len() + far.len() * 2;
             allow::<E>(numbers, bytes_of_far(far.iter().map(|&(index, _)| index)))?;
-            let record = Record { range, fixed, last_version, free, far, demanded };
+            let record = Record { range, fixed, last_version, free, far, demanded, habits };
             Entities::restore(record, slots.into_iter()).map_err(unsound)?
         }
         BookDocument::Chosen { ids } => {

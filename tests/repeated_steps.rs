@@ -1,0 +1,98 @@
+//! Steps come out the same when they are repeated: after a load, by the old schedule or a new one.
+
+#![cfg(all(feature = "derive", feature = "serde"))]
+
+use esker::prelude::*;
+use esker::snapshot::{Snapshot, SnapshotTypes};
+use serde::{Deserialize, Serialize};
+
+#[derive(Component, Snapshot, Serialize, Deserialize)]
+struct Age(u32);
+#[derive(Component, Snapshot, Serialize, Deserialize)]
+struct Tag;
+
+/// Spawns and despawns, so that ids come back.
+fn age(mut all: Query<(Entity, &mut Age)>, mut commands: Commands) {
+    for (id, age) in &mut all {
+        age.0 += 1;
+        if age.0 % 3 == 0 {
+            commands.spawn(Age(0));
+        }
+        if age.0 > 7 {
+            commands.despawn(id);
+        }
+    }
+}
+
+fn also(all: Query<&Age>, mut commands: Commands) {
+    for age in &all {
+        if age.0 == 5 {
+            commands.spawn(Age(1));
+        }
+    }
+}
+
+fn schedule() -> Schedule {
+    let mut s = Schedule::new();
+    s.add_systems((age, also));
+    s
+}
+
+#[test]
+fn a_loaded_world_goes_on_with_a_new_schedule_as_the_old_one_does() {
+    let types = SnapshotTypes::new().component::<Age>().registered_only();
+    let mut world = World::new();
+    world.spawn_batch((0..50).map(|i| Age(i % 4)));
+    let mut old = schedule();
+    for _ in 0..10 {
+        old.step(&mut world);
+    }
+    let bytes = types.save().to_bytes(&world).unwrap();
+    let mut loaded = types.load().to_world(&bytes).unwrap();
+    let mut new = schedule();
+    for step in 0..5 {
+        old.step(&mut world);
+        new.step(&mut loaded);
+        assert_eq!(types.hash_world(&world).unwrap(), types.hash_world(&loaded).unwrap(), "{step}");
+    }
+}
+
+#[test]
+fn steps_that_are_repeated_after_a_load_come_out_the_same() {
+    let types = SnapshotTypes::new().component::<Age>().registered_only();
+    let mut world = World::new();
+    world.spawn_batch((0..50).map(|i| Age(i % 4)));
+    let mut old = schedule();
+    for _ in 0..10 {
+        old.step(&mut world);
+    }
+    let bytes = types.save().to_bytes(&world).unwrap();
+    for _ in 0..5 {
+        old.step(&mut world);
+    }
+    let first = types.hash_world(&world).unwrap();
+    types.load().replace(&mut world, &bytes).unwrap();
+    for _ in 0..5 {
+        old.step(&mut world);
+    }
+    assert_eq!(types.hash_world(&world).unwrap(), first);
+}
+
+#[test]
+fn grouping_a_loaded_world_keeps_the_order() {
+    let types = SnapshotTypes::new().component::<Age>().component::<Tag>().registered_only();
+    let mut world = World::new();
+    world.group::<(Age,)>().observe::<Tag>().build().unwrap();
+    let ids: Vec<_> = world.spawn_batch((0..50).map(Age)).collect();
+    for id in ids.iter().rev().step_by(3) {
+        world.insert(*id, Tag).unwrap();
+    }
+    for id in ids.iter().step_by(7) {
+        world.remove::<Tag>(*id).unwrap();
+    }
+    let bytes = types.save().to_bytes(&world).unwrap();
+    let mut loaded = types.load().to_world(&bytes).unwrap();
+    assert_eq!(loaded.pool::<Age>().entities(), world.pool::<Age>().entities(), "before grouping");
+    loaded.group::<(Age,)>().observe::<Tag>().build().unwrap();
+    assert_eq!(loaded.pool::<Age>().entities(), world.pool::<Age>().entities(), "after grouping");
+}
