@@ -77,6 +77,11 @@ impl Rollback {
         Ok(())
     }
 
+    /// Forgets the last state; `false` if there is none.
+    pub fn forget_last(&mut self) -> bool {
+        self.states.pop_back().is_some()
+    }
+
     /// Number of states that are kept.
     pub fn len(&self) -> usize {
         self.states.len()

@@ -9,7 +9,7 @@ use super::super::raw::RawColumn;
 use super::super::save::Reporter;
 use super::bytes::PIECE;
 use super::{FORMAT, LEAST_TO_OMIT, MAGIC, Sink, entry, form, ids, kind};
-use crate::entity::{Entities, Entity};
+use crate::entity::Entities;
 
 /// Writes a whole snapshot.
 pub(in super::super) fn write(
