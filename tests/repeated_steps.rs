@@ -3,7 +3,7 @@
 #![cfg(all(feature = "derive", feature = "serde"))]
 
 use esker::prelude::*;
-use esker::snapshot::{Snapshot, SnapshotTypes};
+use esker::snapshot::{Rollback, Snapshot, SnapshotTypes};
 use serde::{Deserialize, Serialize};
 
 #[derive(Component, Snapshot, Serialize, Deserialize)]
@@ -95,4 +95,61 @@ fn grouping_a_loaded_world_keeps_the_order() {
     assert_eq!(loaded.pool::<Age>().entities(), world.pool::<Age>().entities(), "before grouping");
     loaded.group::<(Age,)>().observe::<Tag>().build().unwrap();
     assert_eq!(loaded.pool::<Age>().entities(), world.pool::<Age>().entities(), "after grouping");
+}
+
+/// Counts what is new to it.
+#[derive(Default)]
+struct Seen(Vec<[usize; 2]>);
+
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone)]
+#[component(track)]
+#[snapshot(clone)]
+struct Mark(u32);
+
+fn mark(mut marks: Query<(Entity, &mut Mark)>, mut commands: Commands) {
+    for (id, mut mark) in &mut marks {
+        if id.index() % 2 == 0 {
+            mark.0 += 1;
+        }
+        if mark.0 == 6 {
+            commands.despawn(id);
+            commands.spawn(Mark(0));
+        }
+    }
+}
+
+fn look(
+    changed: Query<Entity, Changed<Mark>>,
+    added: Query<Entity, Added<Mark>>,
+    mut seen: ResMut<Seen>,
+) {
+    seen.0.push([changed.iter().count(), added.iter().count()]);
+}
+
+#[test]
+fn what_was_new_to_a_system_is_new_to_it_again_after_going_back() {
+    let types = SnapshotTypes::new().component::<Mark>().ignore_resource::<Seen>();
+    let mut world = World::new();
+    world.insert_resource(Seen::default());
+    world.spawn_batch((0..40).map(|nth| Mark(nth % 5)));
+    let mut schedule = Schedule::new();
+    schedule.add_systems((mark, look));
+    let mut past = Rollback::new(types.clone(), 10);
+    for _ in 0..8 {
+        past.keep(&world).unwrap();
+        schedule.step(&mut world);
+    }
+    let hash = types.hash_world(&world).unwrap();
+    let seen: Vec<_> = world.resource_mut::<Seen>().0.split_off(3);
+    assert!(seen.iter().any(|[_, added]| *added > 0) && seen.iter().any(|[all, _]| *all < 40));
+
+    past.back(&mut world, 4).unwrap();
+    world.verify().unwrap();
+    world.resource_mut::<Seen>().0.clear();
+    for _ in 0..5 {
+        schedule.step(&mut world);
+    }
+
+    assert_eq!(world.resource::<Seen>().0, seen);
+    assert_eq!(types.hash_world(&world).unwrap(), hash);
 }

@@ -1,12 +1,14 @@
 //! Counts, step by step.
 
 use esker::prelude::*;
+use esker::snapshot::Snapshot;
+use serde::{Deserialize, Serialize};
 
 use crate::life::{Grazer, Hunter};
 use crate::struggle::{Cause, Death};
 
 /// The counts of one step.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Census {
     pub grazers: usize,
     pub hunters: usize,
@@ -17,7 +19,8 @@ pub struct Census {
 }
 
 /// The beginning, and the counts of each step.
-#[derive(Default)]
+#[derive(Default, Snapshot, Serialize, Deserialize, Clone)]
+#[snapshot(clone)]
 pub struct History(pub Vec<Census>);
 
 impl History {

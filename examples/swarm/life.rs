@@ -10,6 +10,7 @@ use crate::torus::Torus;
 
 /// A place on the torus, in units of one cell.
 #[derive(Component, Snapshot, Serialize, Deserialize, Clone, Copy)]
+#[snapshot(clone)]
 pub struct Position {
     pub x: f32,
     pub y: f32,
@@ -17,6 +18,7 @@ pub struct Position {
 
 /// Cells per step.
 #[derive(Component, Snapshot, Serialize, Deserialize, Clone, Copy)]
+#[snapshot(clone)]
 pub struct Velocity {
     pub x: f32,
     pub y: f32,
@@ -24,24 +26,29 @@ pub struct Velocity {
 
 /// What living costs and eating gives; nobody lives below zero.
 #[derive(Component, Snapshot, Serialize, Deserialize, Clone, Copy)]
+#[snapshot(clone)]
 pub struct Energy(pub f32);
 
 /// Eats grass. Tracked, so that the newborn can be found.
-#[derive(Component, Snapshot, Serialize, Deserialize)]
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone)]
 #[component(track)]
+#[snapshot(clone)]
 pub struct Grazer;
 
 /// Eats grazers.
-#[derive(Component, Snapshot, Serialize, Deserialize)]
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone)]
 #[component(track)]
+#[snapshot(clone)]
 pub struct Hunter;
 
 /// Is looking for prey. Hunters come to it and lose it all the time.
-#[derive(Component, Snapshot, Serialize, Deserialize)]
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone)]
+#[snapshot(clone)]
 pub struct Hungry;
 
 /// Runs for its life, for so many more steps.
-#[derive(Component, Snapshot, Serialize, Deserialize)]
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone)]
+#[snapshot(clone)]
 pub struct Fleeing(pub u8);
 
 /// Everything a newborn has, but for what kind it is.
@@ -92,12 +99,14 @@ impl Kind for Hunter {
 }
 
 /// Grass of each cell, from 0 to 1.
-#[derive(Snapshot, Serialize, Deserialize)]
+#[derive(Snapshot, Serialize, Deserialize, Clone)]
+#[snapshot(clone)]
 pub struct Grass(pub Vec<f32>);
 
 /// Chance without a state: what it gives depends on the seed, the step and the entity alone, so it
 /// does not matter who asks first.
-#[derive(Snapshot, Serialize, Deserialize)]
+#[derive(Snapshot, Serialize, Deserialize, Clone)]
+#[snapshot(clone)]
 pub struct Dice {
     pub seed: u64,
     pub step: u64,

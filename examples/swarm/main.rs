@@ -63,6 +63,9 @@ fn demonstrate(options: &Options) -> Result<(), Box<dyn Error>> {
         None => life::populate(options.entities, options.seed),
     };
     let mut simulation = Simulation::new(world);
+    if options.rollback {
+        simulation.rewind();
+    }
     let timings = threads.install(|| match options.terminal {
         true => terminal::run(&mut simulation, options.steps),
         false => Ok(progress::run(&mut simulation, options.steps)),
@@ -72,6 +75,11 @@ fn demonstrate(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", timings.table())?;
     writeln!(out, "{}", summary::of(world, &timings, threads.current_num_threads())?)?;
+    if let Some(rewinding) = simulation.rewinding() {
+        let (rewound, stepped) = (rewinding.rewound.as_secs_f64(), rewinding.stepped.as_secs_f64());
+        let share = 100.0 * rewound / stepped;
+        writeln!(out, "rollback     {rewound:.2} s for {stepped:.2} s of steps, {share:.1} %")?;
+    }
     let history = world.resource::<History>();
     picture::draw(world, &history, &options.picture)
         .map_err(|error| format!("cannot write {}: {error}", options.picture.display()))?;

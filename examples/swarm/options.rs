@@ -40,6 +40,10 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 
+    /// Take back every step and make it again, as a game over a network may have to; says what that costs.
+    #[arg(long)]
+    pub rollback: bool,
+
     /// Where to write the picture of the last step.
     #[arg(long, value_name = "FILE", default_value = "target/swarm.png", value_parser = png_path)]
     pub picture: PathBuf,

@@ -1,31 +1,70 @@
 //! The world and its schedule.
 
+use std::time::{Duration, Instant};
+
 use esker::prelude::*;
 use esker::schedule::StepReport;
+use esker::snapshot::Rollback;
 
 use crate::census::{self, History};
 use crate::life::{self, Dice, Grazer, Hunter};
-use crate::{herd, motion, senses, struggle};
+use crate::{herd, motion, senses, state, struggle};
 
 pub struct Simulation {
     pub world: World,
     schedule: Schedule,
+    rewinding: Option<Rewinding>,
+}
+
+/// Makes each step twice, as a game over a network does that has to correct its guesses.
+pub struct Rewinding {
+    past: Rollback,
+    /// What keeping states and going back to them has taken, and what the steps have.
+    pub rewound: Duration,
+    pub stepped: Duration,
 }
 
 impl Simulation {
     /// Goes on from a world as [`populate`](crate::life::populate) makes it.
     pub fn new(mut world: World) -> Self {
         herd::group(&mut world);
-        world.insert_resource(History::default());
         let mut schedule = schedule();
-        // The beginning is counted, too.
+        let history = world.remove_resource::<History>();
+        world.insert_resource(History::default());
+        // The beginning is counted, too. In a loaded world, where all are new to the system that counts
+        // them, it was counted before.
         schedule.step_from(&mut world, &["count"]);
-        Self { world, schedule }
+        if let Some(history) = history {
+            world.insert_resource(history);
+        }
+        Self { world, schedule, rewinding: None }
+    }
+
+    /// Takes back every step from now on, and makes it again.
+    pub fn rewind(&mut self) {
+        let past = Rollback::new(state::types(), 1);
+        let (rewound, stepped) = (Duration::ZERO, Duration::ZERO);
+        self.rewinding = Some(Rewinding { past, rewound, stepped });
+    }
+
+    pub fn rewinding(&self) -> Option<&Rewinding> {
+        self.rewinding.as_ref()
     }
 
     /// Lets the world live one step.
     pub fn step(&mut self) -> StepReport {
-        self.schedule.step(&mut self.world)
+        let Self { world, schedule, rewinding } = self;
+        let Some(rewinding) = rewinding else { return schedule.step(world) };
+        let timed = |sum: &mut Duration, work: &mut dyn FnMut()| {
+            let start = Instant::now();
+            work();
+            *sum += start.elapsed();
+        };
+        let Rewinding { past, rewound, stepped } = rewinding;
+        timed(rewound, &mut || past.keep(world).expect("all that is kept can be cloned"));
+        timed(stepped, &mut || _ = schedule.step(world));
+        timed(rewound, &mut || past.back(world, 0).expect("one state is kept"));
+        schedule.step(world)
     }
 }
 
@@ -58,7 +97,6 @@ fn schedule() -> Schedule {
 mod tests {
     use super::*;
     use crate::life::populate;
-    use crate::state;
 
     /// The hash after 40 steps on this many threads.
     fn hash_after(threads: usize, seed: u64) -> u64 {
@@ -96,8 +134,28 @@ mod tests {
 
         let hash = |simulation: &Simulation| state::hash(&simulation.world).unwrap();
         assert_eq!(hash(&loaded), hash(&simulation));
-        loaded.step();
+        for _ in 0..20 {
+            loaded.step();
+            simulation.step();
+        }
         loaded.world.verify().unwrap();
+        assert_eq!(hash(&loaded), hash(&simulation), "it goes on as it would have");
+    }
+
+    #[test]
+    fn a_step_that_is_taken_back_comes_out_the_same_again() {
+        let mut plain = Simulation::new(populate(3_000, 9));
+        let mut rewound = Simulation::new(populate(3_000, 9));
+        rewound.rewind();
+
+        for _ in 0..40 {
+            plain.step();
+            rewound.step();
+        }
+
+        rewound.world.verify().unwrap();
+        let hash = |simulation: &Simulation| state::hash(&simulation.world).unwrap();
+        assert_eq!(hash(&rewound), hash(&plain));
     }
 
     #[test]

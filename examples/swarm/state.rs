@@ -5,11 +5,12 @@ use std::path::Path;
 use esker::World;
 use esker::snapshot::{SnapshotError, SnapshotTypes};
 
+use crate::census::History;
 use crate::life::{Dice, Energy, Fleeing, Grass, Grazer, Hungry, Hunter, Position, Velocity};
 use crate::torus::Torus;
 
-/// Everything that goes on after a break. The rest (the history, groups) is made anew.
-fn types() -> SnapshotTypes {
+/// Everything that goes on after a break. The rest (groups, the grid) is made anew.
+pub fn types() -> SnapshotTypes {
     SnapshotTypes::new()
         .component::<Position>()
         .component::<Velocity>()
@@ -21,6 +22,7 @@ fn types() -> SnapshotTypes {
         .resource::<Grass>()
         .resource::<Dice>()
         .resource::<Torus>()
+        .resource::<History>()
         .registered_only()
 }
 

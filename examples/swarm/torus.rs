@@ -7,6 +7,7 @@ use crate::life::Position;
 
 /// The world's shape, a resource.
 #[derive(Debug, Clone, Copy, Snapshot, Serialize, Deserialize)]
+#[snapshot(clone)]
 pub struct Torus {
     /// Cells along each edge.
     pub side: usize,

@@ -58,11 +58,14 @@ impl Rollback {
         Ok(())
     }
 
-    /// Puts the last state but `steps` back into a world, as [`Loader::replace`](super::Loader::replace)
-    /// does, and forgets the later ones.
+    /// Puts the last state but `steps` back into the world, and forgets the later ones.
     ///
-    /// The state itself stays, so that one can go back to it again. Ticks go on: to those who look
-    /// for changes all values are new.
+    /// The world goes on as if nothing had happened since: the state has the same ids and order of all
+    /// pools, and a system that runs every step sees the same values as changed as it did then. So
+    /// listeners, sets and readers of removals are not told; who keeps something about the world outside
+    /// of it must look anew. Messages that nobody has read stay.
+    ///
+    /// The state itself stays kept, so that one can go back to it again.
     ///
     /// # Errors
     /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then.
@@ -73,7 +76,7 @@ impl Rollback {
         };
         let state = self.states[nth].copy().expect("it was copied before");
         self.states.truncate(nth + 1);
-        state.replace(world, &self.types);
+        state.put_back(world, &self.types);
         Ok(())
     }
 

@@ -6,7 +6,8 @@ use super::raw::{RawColumn, RawSections};
 use super::single::Value;
 use super::types::SnapshotTypes;
 use crate::entity::{Entities, Entity};
-use crate::world::{GroupLists, World};
+use crate::tick::Tick;
+use crate::world::{GroupLists, Incoming, World};
 
 /// Everything that lives, complete and sound, ready to be put into a world.
 pub(super) struct State {
@@ -19,6 +20,8 @@ pub(super) struct State {
     /// Whether it has only entities that were chosen, and says nothing of the others.
     pub(super) is_partial: bool,
     groups: GroupLists,
+    /// The tick of the world that it is a copy of.
+    tick: Tick,
 }
 
 /// A reference that leads nowhere: the component or resource, the entity that has it, and the
@@ -35,6 +38,7 @@ impl State {
             skipped: Vec::new(),
             is_partial: false,
             groups: GroupLists::new(),
+            tick: Tick::ZERO,
         }
     }
 
@@ -58,7 +62,7 @@ impl State {
         if let Ok(kept) = world.try_resource::<RawSections>() {
             state.raw.clone_from(&kept.0);
         }
-        state.groups = world.group_lists();
+        (state.groups, state.tick) = (world.group_lists(), world.tick());
         Ok(state)
     }
 
@@ -72,6 +76,7 @@ impl State {
             skipped: self.skipped.clone(),
             is_partial: self.is_partial,
             groups: self.groups.clone(),
+            tick: self.tick,
         })
     }
 
@@ -105,19 +110,31 @@ impl State {
     }
 
     /// Puts it into a world, in place of everything that lives there.
-    pub(super) fn replace(self, world: &mut World, types: &SnapshotTypes) {
+    pub(super) fn replace(mut self, world: &mut World, types: &SnapshotTypes) {
+        let columns = self.put_rest(world, types);
+        world.arrive(self.book, columns, &self.groups);
+    }
+
+    /// Puts it back into the world that it is a copy of, as if nothing had happened since.
+    pub(super) fn put_back(mut self, world: &mut World, types: &SnapshotTypes) {
+        let columns = self.put_rest(world, types);
+        world.return_to(self.tick, self.book, columns, &self.groups);
+    }
+
+    /// Puts all but the components into a world, and returns these.
+    fn put_rest(&mut self, world: &mut World, types: &SnapshotTypes) -> Vec<Box<dyn Incoming>> {
         // Resources first: listeners to the components may look at them.
         for resource in types.resources() {
             if !self.resources.iter().any(|value| value.name() == resource.name()) {
                 resource.remove(world);
             }
         }
-        for value in self.resources {
+        for value in std::mem::take(&mut self.resources) {
             value.insert(world);
         }
-        RawSections::put(world, self.raw);
-        let columns = self.columns.into_iter().map(|column| column.into_incoming()).collect();
-        world.arrive(self.book, columns, &self.groups);
+        RawSections::put(world, std::mem::take(&mut self.raw));
+        let columns = std::mem::take(&mut self.columns).into_iter();
+        columns.map(|column| column.into_incoming()).collect()
     }
 
     /// Puts it into a world without entities or resources, which has been made for it.

@@ -201,6 +201,20 @@ impl Ticks {
         }
     }
 
+    /// The same, each so much later; nothing is later than `latest`.
+    pub(super) fn shifted(&self, by: u64, latest: Tick) -> Self {
+        let shift = |ticks: &Vec<AtomicU64>| -> Vec<AtomicU64> {
+            let later = |tick: &AtomicU64| tick.load(Relaxed).saturating_add(by).min(latest.get());
+            ticks.iter().map(|tick| AtomicU64::new(later(tick))).collect()
+        };
+        Self {
+            added: shift(&self.added),
+            changed: shift(&self.changed),
+            summaries: self.summaries.each_ref().map(shift),
+            now: latest,
+        }
+    }
+
     /// As many, all of them of values added at this tick.
     pub(super) fn renewed(&self, now: Tick) -> Self {
         let renew = |ticks: &Vec<AtomicU64>| -> Vec<AtomicU64> {

@@ -54,6 +54,14 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         }
     }
 
+    /// Says that all additions and changes were so much later.
+    pub(crate) fn shift_ticks(&mut self, by: u64, latest: Tick) {
+        let ticks = self.storage().ticks().map(|ticks| ticks.shifted(by, latest));
+        if let Some(ticks) = ticks {
+            self.put_ticks(ticks);
+        }
+    }
+
     /// Entities and values, in packed order.
     pub(crate) fn into_pairs(mut self) -> Vec<(Entity, T)> {
         let mut pairs = Vec::with_capacity(self.len());

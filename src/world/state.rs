@@ -9,12 +9,14 @@ use std::any::TypeId;
 use std::mem;
 
 use super::World;
+use super::funeral::Funeral;
 use super::pool_box::{AnyPool, Map};
 use super::pools::Pools;
 use super::react::{Event, What};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, OutOfEntities};
 use crate::group::GroupNumber;
+use crate::tick::Tick;
 
 /// The values of one component on their way into a world.
 pub(crate) trait Incoming {
@@ -27,8 +29,18 @@ pub(crate) trait Incoming {
 pub(crate) struct Arrival<'w> {
     pools: &'w mut Pools,
     entities: &'w mut Entities,
-    /// Whether values keep the ticks that they have, or are new.
-    keeps_ticks: bool,
+    ticks: Arriving,
+}
+
+/// What becomes of the ticks of values that arrive.
+#[derive(Clone, Copy)]
+enum Arriving {
+    /// They were added just now.
+    New,
+    /// They stay.
+    Same,
+    /// They move with the clock, by so much.
+    Later(u64),
 }
 
 /// The members of groups that keep lists of their own, in order.
@@ -46,8 +58,10 @@ impl Arrival<'_> {
                 *word |= bit;
             }
         }
-        if !self.keeps_ticks {
-            map.renew(now);
+        match self.ticks {
+            Arriving::New => map.renew(now),
+            Arriving::Same => {}
+            Arriving::Later(by) => map.shift_ticks(by, now),
         }
         let old = pool.cell.get_mut();
         debug_assert!(old.is_empty());
@@ -95,7 +109,7 @@ impl World {
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.depart();
-        self.exchange(book, columns, false);
+        self.exchange(book, columns, Arriving::New);
         self.order_groups(groups);
         self.tell_of_arrival();
         self.deliver();
@@ -108,15 +122,37 @@ impl World {
         columns: Vec<Box<dyn Incoming>>,
         groups: &GroupLists,
     ) {
-        self.exchange(book, columns, true);
+        self.exchange(book, columns, Arriving::Same);
         self.order_groups(groups);
     }
 
-    fn exchange(&mut self, book: Entities, columns: Vec<Box<dyn Incoming>>, keeps_ticks: bool) {
+    /// Puts back what was there at a tick, as if nothing had happened since: nobody is told.
+    ///
+    /// The clock goes on, because others remember its ticks; what is known of changes moves with it.
+    pub(crate) fn return_to(
+        &mut self,
+        at: Tick,
+        book: Entities,
+        columns: Vec<Box<dyn Incoming>>,
+        groups: &GroupLists,
+    ) {
+        self.settle();
+        self.pools.groups.clear_members();
+        for id in 0..self.pools.len() {
+            self.pools.at_mut(id).forget_entities();
+        }
+        self.entities.clear();
+        Funeral::drop_all(&mut self.pools);
+        let by = self.tick().get().saturating_sub(at.get());
+        self.exchange(book, columns, Arriving::Later(by));
+        self.order_groups(groups);
+    }
+
+    fn exchange(&mut self, book: Entities, columns: Vec<Box<dyn Incoming>>, ticks: Arriving) {
         let gone = mem::replace(&mut self.entities, book);
         debug_assert!(gone.is_empty());
         let Self { entities, pools, .. } = self;
-        let mut arrival = Arrival { pools, entities, keeps_ticks };
+        let mut arrival = Arrival { pools, entities, ticks };
         for column in columns {
             column.put(&mut arrival);
         }
