@@ -153,3 +153,40 @@ fn what_was_new_to_a_system_is_new_to_it_again_after_going_back() {
     assert_eq!(world.resource::<Seen>().0, seen);
     assert_eq!(types.hash_world(&world).unwrap(), hash);
 }
+
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone)]
+#[snapshot(clone)]
+struct Body(u32);
+
+/// In no snapshot.
+#[derive(Component)]
+struct Paint;
+
+#[test]
+fn groups_are_right_after_going_back_whatever_they_depend_on() {
+    for (is_owned, ignores_owned) in [(true, false), (true, true), (false, false)] {
+        let mut world = World::new();
+        let builder = world.group::<(Body, Mark)>();
+        match is_owned {
+            true => builder.observe::<Paint>().build().unwrap(),
+            false => world.group::<()>().observe::<(Body, Mark, Paint)>().build().unwrap(),
+        };
+        let ids: Vec<_> = world.spawn_batch((0..30).map(|nth| (Body(nth), Mark(nth)))).collect();
+        for id in ids.iter().step_by(2) {
+            world.insert(*id, Paint).unwrap();
+        }
+        let types = SnapshotTypes::new().component::<Body>().ignore::<Paint>();
+        let types = if ignores_owned { types.ignore::<Mark>() } else { types.component::<Mark>() };
+        let mut past = Rollback::new(types.clone(), 2);
+        past.keep(&world).unwrap();
+        world.despawn(ids[4]).unwrap();
+
+        past.back(&mut world, 0).unwrap();
+        world.verify().unwrap();
+        assert_eq!(
+            world.query::<(&Body, &Mark)>().iter().count(),
+            if ignores_owned { 0 } else { 30 }
+        );
+        types.clone_world(&world).unwrap().verify().unwrap();
+    }
+}

@@ -93,6 +93,18 @@ impl Entities {
         self.far.is_unused() && self.alive as usize == self.near.len()
     }
 
+    /// Clears all bits of all words but these.
+    pub(crate) fn keep_in_words(&mut self, bits: u64) {
+        for slot in &mut self.near {
+            *slot.word.get_mut() &= bits;
+        }
+        for number in self.far.numbers() {
+            for slot in self.far.get_mut(number).into_iter().flatten() {
+                *slot.word.get_mut() &= bits;
+            }
+        }
+    }
+
     /// Whether ids are reserved that are not alive yet.
     pub(crate) fn has_reserved(&self) -> bool {
         self.cursor.load(Ordering::Relaxed) != IDLE

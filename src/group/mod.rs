@@ -74,6 +74,13 @@ impl Group {
         self.condition.owned.is_empty()
     }
 
+    /// Says how many entities at the front of its pools are members: G1 is the caller's to know.
+    #[cfg(feature = "serde")]
+    pub(crate) fn restore_len(&mut self, len: usize) {
+        debug_assert!(!self.owns_none());
+        self.len = len;
+    }
+
     /// The members of a group that owns no pool.
     pub(crate) fn members(&self) -> &[Entity] {
         self.members.as_slice()

@@ -7,7 +7,7 @@ use super::single::Value;
 use super::types::SnapshotTypes;
 use crate::entity::{Entities, Entity};
 use crate::tick::Tick;
-use crate::world::{GroupLists, Incoming, World};
+use crate::world::{GroupRecord, Incoming, World};
 
 /// Everything that lives, complete and sound, ready to be put into a world.
 pub(super) struct State {
@@ -19,7 +19,7 @@ pub(super) struct State {
     pub(super) skipped: Vec<String>,
     /// Whether it has only entities that were chosen, and says nothing of the others.
     pub(super) is_partial: bool,
-    groups: GroupLists,
+    groups: GroupRecord,
     /// The tick of the world that it is a copy of.
     tick: Tick,
 }
@@ -37,7 +37,7 @@ impl State {
             raw: Vec::new(),
             skipped: Vec::new(),
             is_partial: false,
-            groups: GroupLists::new(),
+            groups: GroupRecord::default(),
             tick: Tick::ZERO,
         }
     }
@@ -62,7 +62,11 @@ impl State {
         if let Ok(kept) = world.try_resource::<RawSections>() {
             state.raw.clone_from(&kept.0);
         }
-        (state.groups, state.tick) = (world.group_lists(), world.tick());
+        (state.groups, state.tick) = (world.group_record(), world.tick());
+        if !types.has_all_components(world) {
+            // A group may depend on what was left out.
+            state.groups.doubt();
+        }
         Ok(state)
     }
 

@@ -216,6 +216,12 @@ impl SnapshotTypes {
         ids.iter().filter_map(|(id, ..)| Some(&**known(id)?)).collect()
     }
 
+    /// Whether all components that somebody has are registered.
+    pub(super) fn has_all_components(&self, world: &World) -> bool {
+        let is_known = |id| self.inner.components.iter().any(|known| known.type_id() == id);
+        world.component_types().into_iter().all(|(id, _, len)| len == 0 || is_known(id))
+    }
+
     /// Whether everything in a world is registered, or ignored on purpose.
     pub(super) fn check_complete(&self, world: &World) -> Result<(), SnapshotError> {
         if self.inner.ignores_unknown {

@@ -30,21 +30,38 @@ pub(crate) struct Arrival<'w> {
     pools: &'w mut Pools,
     entities: &'w mut Entities,
     ticks: Arriving,
+    /// Signature bits of what has come.
+    signed: u64,
 }
 
-/// What becomes of the ticks of values that arrive.
+/// Where values come from, and what becomes of their ticks.
 #[derive(Clone, Copy)]
 enum Arriving {
-    /// They were added just now.
+    /// From elsewhere: they were added just now, and nobody has signed for them.
     New,
-    /// They stay.
+    /// From a world with the same components under the same numbers: ticks and signatures stay.
     Same,
-    /// They move with the clock, by so much.
+    /// From this world: signatures stay, and ticks move with the clock, by so much.
     Later(u64),
 }
 
-/// The members of groups that keep lists of their own, in order.
-pub(crate) type GroupLists = Vec<(GroupNumber, Vec<Entity>)>;
+/// Where the members of groups are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GroupRecord {
+    /// The world that it is of, and how often its groups had changed.
+    of: Option<(u64, u64)>,
+    /// How many entities at the front of its pools are members of each group that owns some.
+    lens: Vec<(GroupNumber, usize)>,
+    /// The members of groups that keep lists of their own, in order.
+    lists: Vec<(GroupNumber, Vec<Entity>)>,
+}
+
+impl GroupRecord {
+    /// Says that groups must be filled anew: what they depend on may have changed.
+    pub(crate) fn doubt(&mut self) {
+        self.of = None;
+    }
+}
 
 impl Arrival<'_> {
     /// Puts the values of a component into its pool, which is empty.
@@ -52,10 +69,13 @@ impl Arrival<'_> {
         let now = self.pools.clock.now;
         let pool = self.pools.get_or_create::<T>();
         let bit = pool.tag.bit;
-        for &entity in map.entities() {
-            // It lives (W2).
-            if let Some(word) = self.entities.word_mut(entity) {
-                *word |= bit;
+        self.signed |= bit;
+        if matches!(self.ticks, Arriving::New) {
+            for &entity in map.entities() {
+                // It lives (W2).
+                if let Some(word) = self.entities.word_mut(entity) {
+                    *word |= bit;
+                }
             }
         }
         match self.ticks {
@@ -104,26 +124,28 @@ impl World {
         &mut self,
         book: Entities,
         columns: Vec<Box<dyn Incoming>>,
-        groups: &GroupLists,
+        groups: &GroupRecord,
     ) {
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.depart();
         self.exchange(book, columns, Arriving::New);
+        self.fill_groups();
         self.order_groups(groups);
         self.tell_of_arrival();
         self.deliver();
     }
 
-    /// As `arrive`, into a new world; nobody is told, and values keep their ticks.
+    /// As `arrive`, into the [twin](Self::twin) of the world that it is a copy of; nobody is told, and
+    /// values keep their ticks.
     pub(crate) fn arrive_quietly(
         &mut self,
         book: Entities,
         columns: Vec<Box<dyn Incoming>>,
-        groups: &GroupLists,
+        groups: &GroupRecord,
     ) {
         self.exchange(book, columns, Arriving::Same);
-        self.order_groups(groups);
+        self.restore_groups(groups);
     }
 
     /// Puts back what was there at a tick, as if nothing had happened since: nobody is told.
@@ -134,7 +156,7 @@ impl World {
         at: Tick,
         book: Entities,
         columns: Vec<Box<dyn Incoming>>,
-        groups: &GroupLists,
+        groups: &GroupRecord,
     ) {
         self.settle();
         self.pools.groups.clear_members();
@@ -145,18 +167,27 @@ impl World {
         Funeral::drop_all(&mut self.pools);
         let by = self.tick().get().saturating_sub(at.get());
         self.exchange(book, columns, Arriving::Later(by));
-        self.order_groups(groups);
+        if groups.of == Some((self.number(), self.group_changes())) {
+            self.restore_groups(groups);
+        } else {
+            self.fill_groups();
+            self.order_groups(groups);
+        }
     }
 
     fn exchange(&mut self, book: Entities, columns: Vec<Box<dyn Incoming>>, ticks: Arriving) {
         let gone = mem::replace(&mut self.entities, book);
         debug_assert!(gone.is_empty());
         let Self { entities, pools, .. } = self;
-        let mut arrival = Arrival { pools, entities, ticks };
+        let mut arrival = Arrival { pools, entities, ticks, signed: 0 };
         for column in columns {
             column.put(&mut arrival);
         }
-        self.fill_groups();
+        let signed = arrival.signed;
+        if !matches!(ticks, Arriving::New) {
+            // Components that were left out sign no more.
+            entities.keep_in_words(signed);
+        }
     }
 
     /// Empties the world, whatever listeners have to say.
@@ -199,28 +230,55 @@ impl World {
         }
     }
 
-    /// The members of groups that own no pool, in their order.
-    pub(crate) fn group_lists(&self) -> GroupLists {
+    /// Where the members of all groups are.
+    pub(crate) fn group_record(&self) -> GroupRecord {
+        let mut record =
+            GroupRecord { of: Some((self.number(), self.group_changes())), ..Default::default() };
         let groups = &self.pools.groups;
-        let entries = groups.numbers().iter().filter_map(|&n| Some((n, groups.get(n)?)));
-        let lists = entries.filter(|(_, entry)| entry.condition.owned.is_empty());
-        let members = lists.filter_map(|(number, entry)| {
-            Some((number, entry.group.try_read().ok()?.members().to_vec()))
-        });
-        members.collect()
+        for &number in groups.numbers() {
+            // Somebody edits it: then it is filled again, as if nothing were known of it.
+            let Some(Ok(group)) = groups.get(number).map(|entry| entry.group.try_read()) else {
+                record.of = None;
+                continue;
+            };
+            match group.owns_none() {
+                true => record.lists.push((number, group.members().to_vec())),
+                false => record.lens.push((number, group.len())),
+            }
+        }
+        record
+    }
+
+    /// Says who is in the groups of pools that are as they were when this was recorded (G1).
+    fn restore_groups(&mut self, record: &GroupRecord) {
+        if record.of.is_none() {
+            self.fill_groups();
+            return self.order_groups(record);
+        }
+        self.pools.groups.clear_members();
+        for &(number, len) in &record.lens {
+            if let Some(group) = self.pools.groups.get_mut(number) {
+                group.restore_len(len);
+            }
+        }
+        for (number, members) in &record.lists {
+            if let Some(group) = self.pools.groups.get_mut(*number) {
+                group.members_mut().extend(members.iter().copied());
+            }
+        }
     }
 
     /// Brings the members of groups into this order, as far as they are the same.
-    fn order_groups(&mut self, lists: &GroupLists) {
-        for (number, members) in lists {
+    fn order_groups(&mut self, record: &GroupRecord) {
+        for (number, members) in &record.lists {
             let Some(group) = self.pools.groups.get_mut(*number) else { continue };
             if !group.owns_none() || group.len() != members.len() {
                 continue;
             }
             let set = group.members_mut();
-            for (at, &entity) in members.iter().enumerate() {
-                if let Some(from) = set.position(entity) {
-                    set.swap(from, at);
+            for (to, &entity) in members.iter().enumerate() {
+                if let Some(at) = set.position(entity) {
+                    set.swap(at, to);
                 }
             }
         }
