@@ -1,0 +1,224 @@
+//! Worlds cloned, hashed, compared and rolled back.
+
+use esker::snapshot::{Difference, Rollback, Snapshot, SnapshotError, SnapshotTypes};
+use esker::{Component, Entity, World};
+use serde::{Deserialize, Serialize};
+
+use crate::common::Rng;
+use crate::for_seeds;
+use crate::kinds::*;
+
+#[test]
+fn a_clone_is_the_same_and_lives_on_the_same() {
+    for_seeds(8, |seed| {
+        let mut world = eventful(seed, 350);
+        let mut clone = world.try_clone().unwrap();
+        world.settle();
+        clone.verify().unwrap();
+        assert_eq!(bytes(&clone), bytes(&world));
+        assert_eq!(clone.component_id::<Position>(), world.component_id::<Position>());
+        assert_eq!(clone.component_id::<Link>(), world.component_id::<Link>());
+        assert_eq!(clone.tick(), world.tick());
+        assert_eq!(clone.state_hash().unwrap(), world.state_hash().unwrap());
+        live_on(&mut world, &mut clone, seed, 400);
+    });
+}
+
+#[test]
+fn a_clone_walks_its_groups_in_the_same_order() {
+    for_seeds(12, |seed| {
+        let world = eventful(6 * seed, 300);
+        let clone = world.try_clone().unwrap();
+        let walk = |world: &World| -> Vec<Entity> {
+            let mut ids = Vec::new();
+            ids.extend(world.query::<(Entity, &Name, &Rare)>().iter().map(|item| item.0));
+            ids.extend(world.query::<(Entity, &Position, &Velocity)>().iter().map(|item| item.0));
+            ids
+        };
+        assert_eq!(walk(&clone), walk(&world));
+    });
+}
+
+#[test]
+fn changes_of_a_clone_are_counted_from_the_same_moment() {
+    let mut world = World::new();
+    world.insert_resource(types());
+    let [_, new] = [world.spawn(Small(1)), world.spawn(Small(1))];
+    let seen = world.advance_tick();
+    world.get_mut::<Small>(new).unwrap().0 = 2;
+    let clone = world.try_clone().unwrap();
+    let changed = |world: &World| -> Vec<Entity> {
+        let values = world.query::<(Entity, esker::Ref<Small>)>();
+        values.iter().filter(|(_, small)| small.last_changed() > seen).map(|item| item.0).collect()
+    };
+    assert_eq!(changed(&clone), [new]);
+}
+
+#[derive(Component, Snapshot, Serialize, Deserialize, Debug)]
+struct Unclonable(u8);
+
+#[derive(Component, Debug)]
+struct Stranger;
+
+#[test]
+fn what_cannot_be_cloned_is_refused_by_name() {
+    let mut world = World::new();
+    assert!(matches!(world.try_clone(), Err(SnapshotError::NoTypes)));
+    let types = SnapshotTypes::new().component::<Unclonable>();
+    world.insert_resource(types.clone());
+    world.spawn(Unclonable(1));
+    let error = world.try_clone().unwrap_err().to_string();
+    assert!(error.contains("Unclonable") && error.contains("clone"), "{error}");
+    assert!(Rollback::new(types.clone(), 2).keep(&world).is_err());
+
+    let mut world = World::new();
+    world.spawn(Stranger);
+    let error = types.clone_world(&world).unwrap_err().to_string();
+    assert!(error.contains("Stranger") && error.contains(".component::<"), "{error}");
+    assert!(types.save().to_bytes(&world).is_err() && types.hash_world(&world).is_err());
+    world.insert_resource(3_u8);
+    let error = types.ignore::<Stranger>().clone_world(&world).unwrap_err().to_string();
+    assert!(error.contains("u8") && error.contains("ignore_resource"), "{error}");
+    let all = SnapshotTypes::new().registered_only();
+    assert_eq!(all.clone_world(&world).unwrap().len(), 1);
+}
+
+#[test]
+fn the_hash_does_not_depend_on_order_but_on_everything_else() {
+    for_seeds(5, |seed| {
+        let world = eventful(4 + 10 * seed, 200);
+        let saved = bytes(&world);
+        let load = || types().load().to_world(&saved).unwrap();
+        let expected = hash(&world);
+        let mut other = load();
+        // Another order of a pool, another history of ids.
+        if let Ok(mut pool) = other.try_pool_mut::<Rare>() {
+            pool.sort_by_key(|rare| std::cmp::Reverse(rare.0)).unwrap();
+        }
+        let short_lived = other.spawn(Tag);
+        assert_ne!(hash(&other), expected, "somebody more");
+        other.despawn(short_lived).unwrap();
+        assert_eq!(hash(&other), expected);
+        let moved = std::thread::spawn(move || hash(&other)).join().unwrap();
+        assert_eq!(moved, expected);
+
+        let mut rng = Rng::new(seed);
+        for _ in 0..20 {
+            let mut other = load();
+            let living: Vec<Entity> = other.entities().collect();
+            let e = rng.pick(&living);
+            let what = rng.below(6);
+            match what {
+                0 => _ = other.despawn(e),
+                1 => _ = other.insert(e, Name("something else".into())),
+                2 => _ = other.insert(e, Wide([rng.next(), 0, 0, 0])),
+                3 => other.insert_resource(Score(rng.next())).map_or((), drop),
+                4 if other.has::<Mark>(e) => _ = other.remove::<Mark>(e),
+                4 => _ = other.insert(e, Mark),
+                _ => _ = other.spawn(()),
+            }
+            assert_ne!(hash(&other), expected, "change {what} of {e}");
+            assert!(!types().diff(&world_of(&saved), &other).unwrap().is_empty());
+        }
+    });
+}
+
+fn world_of(saved: &[u8]) -> World {
+    types().load().to_world(saved).unwrap()
+}
+
+/// The same in every build: numbers that were written down.
+#[test]
+fn the_hash_is_the_one_that_was_written_down() {
+    let mut world = World::new();
+    assert_eq!(hash(&world), EMPTY, "{:#x}", hash(&world));
+    world.spawn((Name("Ada".into()), Small(3), Wide([1, 2, 3, 4])));
+    world.spawn(Tag);
+    world.insert_resource(Score(9));
+    assert_eq!(hash(&world), FEW, "{:#x}", hash(&world));
+}
+
+const EMPTY: u64 = 0xC77B_3ABB_6F87_ACD9;
+const FEW: u64 = 0xD662_4F51_4004_EDD8;
+
+#[test]
+fn components_exchanged_between_entities_are_another_world() {
+    let build = |swapped: bool| {
+        let mut world = World::new();
+        let [a, b] = [world.spawn(()), world.spawn(())];
+        let (one, two) = if swapped { (b, a) } else { (a, b) };
+        world.insert(one, Rare(1)).unwrap();
+        world.insert(two, Rare(2)).unwrap();
+        world
+    };
+    assert_ne!(hash(&build(false)), hash(&build(true)));
+}
+
+#[test]
+fn a_diff_says_who_and_what() {
+    let mut left = World::new();
+    let [a, b, c] = [left.spawn(Small(1)), left.spawn(Name("x".into())), left.spawn(())];
+    left.insert_resource(Score(1));
+    let mut right = types().load().to_world(&bytes(&left)).unwrap();
+    assert!(types().diff(&left, &right).unwrap().is_empty());
+    right.insert(a, Small(2)).unwrap();
+    right.remove::<Name>(b).unwrap();
+    right.despawn(c).unwrap();
+    right.insert_resource(Score(2));
+    let d = right.spawn(());
+
+    let diff = types().diff(&left, &right).unwrap();
+    assert_eq!(diff.differences.len(), 5);
+    assert!(diff.differences.contains(&Difference::OnlyLeft(c)));
+    assert!(diff.differences.contains(&Difference::OnlyRight(d)));
+    let text = diff.to_string();
+    assert!(text.contains("0v0: Small is"), "{text}");
+    assert!(text.contains("1v0: name is Name(\"x\") here and not there"), "{text}");
+    assert!(text.ends_with("resource Score is Score(1) here and Score(2) there\n"), "{text}");
+}
+
+#[test]
+fn one_can_go_back_as_far_as_states_are_kept() {
+    for_seeds(10, |seed| {
+        let mut world = eventful(seed, 100);
+        let mut rng = Rng::new(seed);
+        let mut past = Rollback::new(types(), 5);
+        let mut saved = Vec::new();
+        for _ in 0..12 {
+            world.settle();
+            past.keep(&world).unwrap();
+            saved.push(bytes(&world));
+            (0..20).for_each(|_| _ = change(&mut world, &mut rng));
+            if rng.one_in(3) {
+                let steps = rng.below(past.len());
+                past.back(&mut world, steps).unwrap();
+                saved.truncate(saved.len() - steps);
+                world.verify().unwrap();
+                assert_eq!(&bytes(&world), saved.last().unwrap());
+            }
+        }
+        assert!((1..=5).contains(&past.len()));
+        // Again to the same, and what comes after is the same.
+        past.back(&mut world, 0).unwrap();
+        let mut again = world_of(saved.last().unwrap());
+        if seed % 2 == 1 && seed % 3 != 0 {
+            live_on(&mut world, &mut again, seed, 200);
+        }
+        past.clear();
+        assert!(past.is_empty() && past.capacity() == 5);
+    });
+}
+
+#[test]
+fn there_is_nothing_behind_the_last_state() {
+    let mut world = World::new();
+    world.spawn(Small(1));
+    let mut past = Rollback::new(types(), 0);
+    past.keep(&world).unwrap();
+    let before = bytes(&world);
+    for steps in [1, 2] {
+        let error = past.back(&mut world, steps).unwrap_err();
+        assert!(matches!(error, SnapshotError::NoState { kept: 1, .. }), "{error}");
+    }
+    assert_eq!(bytes(&world), before);
+}
