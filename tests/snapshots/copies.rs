@@ -222,3 +222,22 @@ fn there_is_nothing_behind_the_last_state() {
     }
     assert_eq!(bytes(&world), before);
 }
+
+/// Otherwise groups would take in entities that are in no pool of theirs.
+#[test]
+fn what_is_not_copied_leaves_no_trace_in_a_clone_or_behind_a_rollback() {
+    let types = types().ignore::<Stranger>();
+    let mut world = World::new();
+    let group = world.group::<(Stranger, Small)>().build().unwrap();
+    let e = world.spawn((Stranger, Small(1)));
+    let mut clone = types.clone_world(&world).unwrap();
+    clone.verify().unwrap();
+    assert!(clone.has::<Small>(e) && !clone.has::<Stranger>(e));
+
+    let mut past = Rollback::new(types, 2);
+    past.keep(&world).unwrap();
+    past.back(&mut world, 0).unwrap();
+    world.verify().unwrap();
+    assert_eq!(world.group_len(group), Some(0));
+    assert!(world.has::<Small>(e) && !world.has::<Stranger>(e));
+}
