@@ -71,7 +71,7 @@ impl Rollback {
     /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then.
     pub fn back(&mut self, world: &mut World, steps: usize) -> Result<(), SnapshotError> {
         let kept = self.states.len();
-        let Some(nth) = kept.checked_sub(steps + 1) else {
+        let Some(nth) = kept.checked_sub(1).and_then(|last| last.checked_sub(steps)) else {
             return Err(SnapshotError::NoState { asked: steps, kept });
         };
         let state = self.states[nth].copy().expect("it was copied before");

@@ -216,7 +216,7 @@ fn there_is_nothing_behind_the_last_state() {
     let mut past = Rollback::new(types(), 0);
     past.keep(&world).unwrap();
     let before = bytes(&world);
-    for steps in [1, 2] {
+    for steps in [1, 2, usize::MAX] {
         let error = past.back(&mut world, steps).unwrap_err();
         assert!(matches!(error, SnapshotError::NoState { kept: 1, .. }), "{error}");
     }
