@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,23 +18,28 @@ pub(super) fn replace(
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}-{nth}.part", process::id()));
     // In the same directory, and so on the same device: renaming is all or nothing there.
-    let part = Discarded(path.with_file_name(name));
-    let mut file = BufWriter::with_capacity(1 << 16, File::create_new(&part.0)?);
+    let mut part = Discarded { path: path.with_file_name(name), is_finished: false };
+    let mut file = BufWriter::with_capacity(1 << 16, File::create_new(&part.path)?);
     write(&mut file)?;
     file.flush()?;
     file.get_ref().sync_all()?;
     drop(file);
-    fs::rename(&part.0, path)?;
-    std::mem::forget(part);
+    fs::rename(&part.path, path)?;
+    part.is_finished = true;
     Ok(())
 }
 
 /// A file that is removed unless it was finished, also while unwinding.
-struct Discarded(std::path::PathBuf);
+struct Discarded {
+    path: PathBuf,
+    is_finished: bool,
+}
 
 impl Drop for Discarded {
     fn drop(&mut self) {
-        // If it cannot be removed there is nobody left to tell.
-        _ = fs::remove_file(&self.0);
+        if !self.is_finished {
+            // If it cannot be removed there is nobody left to tell.
+            _ = fs::remove_file(&self.path);
+        }
     }
 }
