@@ -233,7 +233,7 @@ impl ser::SerializeMap for List<'_, '_> {
 
 /// Fields in a row, whatever they are part of.
 macro_rules! fields {
-    ($($trait:ident $method:ident $(($key:ty))?),*) => {
+    ($($trait:ident $method:ident $(($key:ty, $skip:ident))?),*) => {
         $(impl ser::$trait for &mut Encoder<'_> {
             type Ok = ();
             type Error = CodecError;
@@ -246,6 +246,10 @@ macro_rules! fields {
                 self.inside(value)
             }
 
+            $(fn $skip(&mut self, name: $key) -> Result<(), CodecError> {
+                Err(CodecError::left_out(name))
+            })?
+
             fn end(self) -> Result<(), CodecError> {
                 Ok(())
             }
@@ -257,6 +261,6 @@ fields! {
     SerializeTuple serialize_element,
     SerializeTupleStruct serialize_field,
     SerializeTupleVariant serialize_field,
-    SerializeStruct serialize_field (&'static str),
-    SerializeStructVariant serialize_field (&'static str)
+    SerializeStruct serialize_field (&'static str, skip_field),
+    SerializeStructVariant serialize_field (&'static str, skip_field)
 }

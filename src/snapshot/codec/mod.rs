@@ -28,6 +28,14 @@ impl CodecError {
         Self(what.into())
     }
 
+    /// Who reads could not tell which field is missing.
+    fn left_out(field: &str) -> Self {
+        Self(format!(
+            "the field `{field}` is left out (as `skip_serializing_if` does), which these bytes \
+             cannot say"
+        ))
+    }
+
     fn too_deep() -> Self {
         Self(format!("values lie inside each other more than {DEEPEST} deep"))
     }
@@ -161,6 +169,23 @@ mod tests {
         }
         let refused = deep.serialize(&mut Encoder::new(&mut Vec::new())).unwrap_err();
         assert!(refused.0.contains("deep"));
+    }
+
+    #[test]
+    fn a_field_that_is_left_out_is_refused_and_not_misread() {
+        #[derive(Serialize)]
+        struct Gap {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            first: Option<u8>,
+            second: u8,
+        }
+        let write = |first| {
+            let mut bytes = Vec::new();
+            Gap { first, second: 1 }.serialize(&mut Encoder::new(&mut bytes)).map(|()| bytes)
+        };
+        assert_eq!(write(Some(7)), Ok(vec![1, 7, 1]));
+        let refused = write(None).unwrap_err();
+        assert!(refused.0.contains("`first`"), "{refused}");
     }
 
     #[test]
