@@ -10,7 +10,7 @@ use std::fmt;
 use std::mem::take;
 
 use super::slot::{END, Slot, indexed_page, new_page};
-use super::{Entities, Entity, NoSuchEntity};
+use super::{Entities, Entity, Limits, NoSuchEntity};
 use crate::page::{page_of, place_in_page};
 
 /// What the slot of a demanded entity cannot say itself.
@@ -52,10 +52,7 @@ impl Entities {
         if let Some(living) = self.at(index) {
             return Err(SpawnAtError::Taken { demanded, living });
         }
-        if self.limits.fixed && !self.limits.range.contains(&index) {
-            let limit = self.limits.range.len() as u32;
-            return Err(SpawnAtError::BeyondLimit { demanded, limit });
-        }
+        self.check_limit(demanded)?;
         let is_near = self.near_place(index) < self.near.len();
         let slot = self.slot_or_far_mut(index);
         // A dead slot near by is in the list, unless it is retired (E2).
@@ -70,6 +67,15 @@ impl Entities {
         }
         self.count_alive();
         Ok(())
+    }
+
+    /// Whether an id may be demanded, as far as the limits are concerned.
+    pub(crate) fn check_limit(&self, demanded: Entity) -> Result<(), SpawnAtError> {
+        let Limits { range, fixed, .. } = &self.limits;
+        match *fixed && !range.contains(&demanded.index()) {
+            true => Err(SpawnAtError::BeyondLimit { demanded, limit: range.len() as u32 }),
+            false => Ok(()),
+        }
     }
 
     /// The slot of any index; one that lies apart from the near ones is made if need be.

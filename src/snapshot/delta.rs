@@ -135,6 +135,7 @@ impl SnapshotTypes {
     pub fn apply(&self, world: &mut World, delta: &Delta) -> Result<(), SnapshotError> {
         let parts = DeltaParts::read(delta, self)?;
         let deaths: FxHashSet<Entity> = parts.deaths.iter().copied().collect();
+        world.settle();
         let mut missing = Vec::new();
         for demanded in parts.mentioned() {
             match world.entity_at(demanded.index()) {
@@ -142,14 +143,16 @@ impl SnapshotTypes {
                 Some(living) if living != demanded && !deaths.contains(&living) => {
                     return Err(SnapshotError::Taken(SpawnAtError::Taken { demanded, living }));
                 }
-                _ => missing.push(demanded),
+                _ => {
+                    world.book().check_limit(demanded).map_err(SnapshotError::Taken)?;
+                    missing.push(demanded);
+                }
             }
         }
         world.all_at_once(|world| {
             world.despawn_batch(parts.deaths.iter().copied());
             for entity in missing {
-                // Its index is free: seen above.
-                _ = world.spawn_at(entity, ());
+                world.spawn_at(entity, ()).expect("its index is free: seen above");
             }
             parts.put(world, self, &Some);
         });
@@ -236,9 +239,18 @@ impl DeltaParts {
             removed.push((name, bytes.ids(count)?));
         }
         let parsed = native::read_columns(&mut bytes, &schema, None, &loader, &mut budget)?;
-        match bytes.left() {
-            0 => Ok(Self { deaths, spawned, removed, columns: parsed.columns }),
-            left => Err(bytes.wrong(format!("{left} bytes are left over"))),
+        if bytes.left() > 0 {
+            return Err(bytes.wrong(format!("{} bytes are left over", bytes.left())));
+        }
+        let parts = Self { deaths, spawned, removed, columns: parsed.columns };
+        let mut indices = FxHashSet::default();
+        match parts.mentioned().into_iter().find(|entity| !indices.insert(entity.index())) {
+            None => Ok(parts),
+            Some(twice) => Err(SnapshotError::Corrupt {
+                at: None,
+                part: "the delta".to_owned(),
+                why: format!("index {} has two living entities", twice.index()),
+            }),
         }
     }
 

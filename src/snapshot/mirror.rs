@@ -9,6 +9,7 @@ use super::error::SnapshotError;
 use super::load::{LoadReport, Loader};
 use super::merge;
 use super::native;
+use super::references::NOBODY;
 use super::state::State;
 use super::types::SnapshotTypes;
 use crate::entity::Entity;
@@ -111,7 +112,7 @@ impl Mirror {
         let mut failed = None;
         let strays = state.map_references(|remote| {
             // One that nobody has heard of may come later, if only some were sent.
-            if is_partial || book.is_alive(remote) {
+            if book.is_alive(remote) || (is_partial && remote != NOBODY) {
                 spawning.local(remote).map_err(|error| failed = Some(error)).ok()
             } else {
                 None
@@ -151,6 +152,9 @@ impl Mirror {
         let mut failed = None;
         for column in &mut parts.columns {
             column.map_references(&mut |_, remote| {
+                if remote == NOBODY {
+                    return None;
+                }
                 spawning.local(remote).map_err(|error| failed = Some(error)).ok()
             });
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use esker::snapshot::{Delta, Mirror, NOBODY, SnapshotError};
 use esker::{Entity, World};
 
-use crate::common::Rng;
+use crate::common::{Rng, id};
 use crate::for_seeds;
 use crate::kinds::*;
 
@@ -219,4 +219,35 @@ fn a_delta_for_another_world_is_refused_and_nothing_changes() {
     assert!(error.to_string().contains("apply"), "{error}");
     assert_eq!(bytes(&client), before);
     assert!(client.spawn(()) != new);
+}
+
+#[test]
+fn a_delta_beyond_the_limits_of_a_world_is_refused_and_nothing_changes() {
+    let types = types();
+    let mut server = World::new();
+    types.keep_departures(&mut server, 100);
+    let since = server.tick();
+    server.advance_tick();
+    server.spawn_at(id(50, 0), Small(1)).unwrap();
+    let delta = types.delta(&server, since).unwrap();
+    let mut client = World::builder().entity_limit(10).build();
+    client.spawn(Small(3));
+    let before = bytes(&client);
+
+    let refused = types.apply(&mut client, &delta);
+    assert!(matches!(refused, Err(SnapshotError::Taken(_))), "{refused:?}");
+    assert_eq!(bytes(&client), before);
+}
+
+#[test]
+fn a_reference_to_nobody_is_not_waited_for() {
+    let (mut remote, mut local) = (World::new(), World::new());
+    let a = remote.spawn(Link { parent: None, friends: vec![], first: NOBODY, weight: 1 });
+    let mut mirror = Mirror::new(types());
+    let some = types().save().only_entities(|id| id == a).to_bytes(&remote).unwrap();
+
+    mirror.update(&mut local, &some).unwrap();
+    assert_eq!((local.len(), mirror.len()), (1, 1));
+    let here = mirror.get(a).unwrap();
+    assert_eq!(local.get::<Link>(here).unwrap().first, NOBODY);
 }
