@@ -175,12 +175,14 @@ impl Mirror {
     /// how many.
     pub fn despawn_orphans(&mut self, world: &mut World) -> usize {
         let is_orphan = |local: &Entity| world.is_orphan(*local);
-        let orphans: Vec<(Entity, Entity)> = self
+        let mut orphans: Vec<(Entity, Entity)> = self
             .local
             .iter()
             .filter(|(_, local)| is_orphan(local))
             .map(|(&r, &l)| (r, l))
             .collect();
+        // In an order that does not depend on a hash map: it decides about the next ids.
+        orphans.sort_unstable();
         for (remote, _) in &orphans {
             self.local.remove(remote);
         }
