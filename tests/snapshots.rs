@@ -14,6 +14,8 @@ mod exact;
 mod kinds;
 #[path = "snapshots/merges.rs"]
 mod merges;
+#[path = "snapshots/migrations.rs"]
+mod migrations;
 #[path = "snapshots/mirrors.rs"]
 mod mirrors;
 

@@ -121,6 +121,18 @@ impl<'w> Gathered<'w> {
             }
         }
         let raw = RawSections::living_of(world, saver);
+        for (nth, kept) in raw.iter().enumerate() {
+            let reader = types.column_reader(&kept.name, kept.version);
+            let target = reader.map_or(kept.name.as_str(), |reader| reader.target());
+            let same =
+                |other: &RawColumn| (&other.name, other.version) == (&kept.name, kept.version);
+            if columns.iter().any(|column| column.name == target) || raw[..nth].iter().any(same) {
+                let why = "some values of it were kept as bytes when they were loaded; load that \
+                           snapshot again with its type registered"
+                    .to_owned();
+                return Err(SnapshotError::Unwritable { name: kept.name.clone(), why });
+            }
+        }
         let book = match saver.entity_filter() {
             None => Book::Whole(book),
             Some(filter) => Book::Chosen(book.iter().filter(|&entity| filter(entity)).collect()),

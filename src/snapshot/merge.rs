@@ -66,13 +66,19 @@ pub(super) fn merge(
     world.all_at_once(|world| {
         let spawned = world.spawn_empty_batch(pairs.len()).expect("the ids were foreseen");
         debug_assert!(spawned.iter().eq(pairs.iter().map(|(_, local)| local)));
-        put(world, state, &local);
+        put(world, state, &local, &|_| false);
     });
     Ok(Merged { local, report })
 }
 
-/// Gives the values of a state to the entities that stand for its own.
-pub(super) fn put(world: &mut World, state: State, local: &FxHashMap<Entity, Entity>) {
+/// Gives the values of a state to the entities that stand for its own; what was kept as bytes for
+/// some of them is forgotten.
+pub(super) fn put(
+    world: &mut World,
+    state: State,
+    local: &FxHashMap<Entity, Entity>,
+    is_renewed: &dyn Fn(Entity) -> bool,
+) {
     for value in state.resources {
         value.insert(world);
     }
@@ -81,7 +87,7 @@ pub(super) fn put(world: &mut World, state: State, local: &FxHashMap<Entity, Ent
         let values = values.filter_map(|(entity, value)| Some((*local.get(&entity)?, value)));
         RawColumn { values: values.collect(), ..column }
     };
-    RawSections::add(world, state.raw.into_iter().map(mapped).collect());
+    RawSections::add(world, state.raw.into_iter().map(mapped).collect(), is_renewed);
     for column in state.columns {
         column.insert(world, &|entity| local.get(&entity).copied());
     }

@@ -130,7 +130,9 @@ impl Mirror {
             world.despawn_batch(gone);
             spawn_foreseen(world, spawned);
             remove_absent(&self.types, world, &state, &living, &next);
-            merge::put(world, state, &next);
+            let renewed: FxHashSet<Entity> =
+                living.iter().filter_map(|remote| next.get(remote).copied()).collect();
+            merge::put(world, state, &next, &|entity| renewed.contains(&entity));
         });
         self.local = next;
         Ok(report)

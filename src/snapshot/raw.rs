@@ -42,11 +42,22 @@ impl RawSections {
         }
     }
 
-    /// Keeps sections beside those that are there.
-    pub(super) fn add(world: &mut World, sections: Vec<RawColumn>) {
+    /// Keeps sections beside those that are there, which say nothing any more of some entities.
+    pub(super) fn add(
+        world: &mut World,
+        sections: Vec<RawColumn>,
+        is_renewed: &dyn Fn(Entity) -> bool,
+    ) {
         let mut all = world.remove_resource::<Self>().unwrap_or_default();
         for new in sections {
-            let same = |old: &&mut RawColumn| old.name == new.name && old.version == new.version;
+            for old in all.0.iter_mut().filter(|old| old.name == new.name) {
+                old.values.retain(|&(entity, _)| !is_renewed(entity));
+            }
+            let same = |old: &&mut RawColumn| {
+                old.name == new.name
+                    && old.version == new.version
+                    && old.plain_size == new.plain_size
+            };
             match all.0.iter_mut().find(same) {
                 Some(old) => old.values.extend(new.values),
                 None => all.0.push(new),

@@ -123,7 +123,8 @@ pub(in super::super) fn read_schema(bytes: &mut Bytes<'_>) -> Result<Vec<Entry>,
             (form::BLOCK, size) if what == What::Component => Some(size),
             _ => return Err(bytes.wrong_at(at, format!("`{name}` has no form of ours"))),
         };
-        if !names.insert((what as u8, name.clone())) {
+        // Two versions are two components, of which at least one was kept as bytes.
+        if !names.insert((what as u8, name.clone(), version)) {
             return Err(bytes.wrong_at(at, format!("{what} `{name}` occurs twice")));
         }
         schema.push(Entry { what, name, version, plain_size });
