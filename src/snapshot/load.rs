@@ -259,7 +259,7 @@ impl Loader<'_> {
     ) -> Result<(), SnapshotError> {
         match self.unknown {
             Unknown::Refuse => {
-                let known = self.types.known_versions(name);
+                let known = self.types.known_versions(what, name);
                 Err(SnapshotError::Unknown { what, name: name.to_owned(), version, known })
             }
             Unknown::Skip | Unknown::Keep => Ok(()),

@@ -197,13 +197,14 @@ impl SnapshotTypes {
     }
 
     /// The versions of a name that can be read, in words.
-    pub(super) fn known_versions(&self, name: &str) -> Option<String> {
-        let columns = self.inner.columns.keys();
-        let mut versions: Vec<u32> = columns
-            .chain(self.inner.singles.keys())
-            .filter(|(known, _)| known == name)
-            .map(|&(_, version)| version)
-            .collect();
+    pub(super) fn known_versions(&self, what: What, name: &str) -> Option<String> {
+        let Inner { columns, singles, .. } = &*self.inner;
+        let known: Vec<&(String, u32)> = match what {
+            What::Component => columns.keys().collect(),
+            What::Resource => singles.keys().collect(),
+        };
+        let known = known.into_iter().filter(|(known, _)| known == name);
+        let mut versions: Vec<u32> = known.map(|&(_, version)| version).collect();
         versions.sort_unstable();
         let words: Vec<String> = versions.iter().map(u32::to_string).collect();
         (!words.is_empty()).then(|| words.join(", "))

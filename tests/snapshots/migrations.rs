@@ -182,6 +182,17 @@ fn knowing() -> SnapshotTypes {
 }
 
 #[test]
+fn a_resource_does_not_make_a_component_known() {
+    #[derive(Snapshot, Serialize, Deserialize)]
+    #[snapshot(name = "Small")]
+    struct Resource(u8);
+    let (world, _) = world_of(vec![Small(1)]);
+    let bytes = knowing().save().to_bytes(&world).unwrap();
+    let error = SnapshotTypes::new().resource::<Resource>().load().to_world(&bytes).unwrap_err();
+    assert!(error.to_string().contains("is not registered"), "{error}");
+}
+
+#[test]
 fn what_is_unknown_is_refused_or_skipped() {
     let mut world = World::new();
     let e = world.spawn((Small(1), Name("n".into())));
