@@ -166,6 +166,7 @@ impl Entities {
             cursor: AtomicU64::new(IDLE),
         };
         book.restore_far(&record.far)?;
+        book.demanded.reserve(record.demanded.len());
         for &(index, threaded, floor) in &record.demanded {
             if book.demanded.insert(index, Demanded { threaded, floor }).is_some() {
                 return Err(format!("index {index} was demanded twice"));

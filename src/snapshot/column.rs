@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use erased_serde as erased;
 
+use super::budget::Budget;
 use super::codec::CodecError;
 use super::form::{Form, Snapshot};
 use super::references::EntityMapper;
@@ -94,8 +95,12 @@ pub(super) trait ColumnReader: Send + Sync {
 
     /// Reads one value for each entity; the bytes of the values follow each other, or come one by
     /// one from `next`.
-    fn read(&self, entities: Vec<Entity>, source: Source<'_>)
-    -> Result<Box<dyn Values>, ReadError>;
+    fn read(
+        &self,
+        entities: Vec<Entity>,
+        source: Source<'_>,
+        budget: &mut Budget,
+    ) -> Result<Box<dyn Values>, ReadError>;
 
     /// Reads one value for each entity from any format of serde.
     fn deserialize(
@@ -116,6 +121,16 @@ pub(super) type NextValue<'a> = dyn FnMut(&mut ReadOne<'_>) -> Result<bool, Stri
 pub(super) enum Source<'a> {
     Block(&'a [u8]),
     Each(Vec<&'a [u8]>),
+}
+
+impl Source<'_> {
+    /// Bytes of all values.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Block(block) => block.len(),
+            Self::Each(values) => values.iter().map(|value| value.len()).sum(),
+        }
+    }
 }
 
 /// Values that cannot be read.
@@ -306,13 +321,16 @@ impl<Old: Snapshot, T: Component + Snapshot> ColumnReader for Reading<Old, T> {
     }
 
     fn foresee(&self, entities: &[Entity]) -> usize {
-        Map::<T>::bytes_for(entities)
+        let converted = TypeId::of::<Old>() != TypeId::of::<T>();
+        let old = if converted { entities.len() * size_of::<Old>() } else { 0 };
+        Map::<T>::bytes_for(entities) + old
     }
 
     fn read(
         &self,
         entities: Vec<Entity>,
         source: Source<'_>,
+        budget: &mut Budget,
     ) -> Result<Box<dyn Values>, ReadError> {
         let form = Old::form();
         let values = match source {
@@ -320,7 +338,7 @@ impl<Old: Snapshot, T: Component + Snapshot> ColumnReader for Reading<Old, T> {
                 Some(plain) if size_of::<Old>() > 0 => (plain.values)(bytes),
                 _ => {
                     let nothing = |&entity: &Entity| {
-                        (form.decode)(&[]).map_err(|error| ReadError::Value(entity, error))
+                        (form.decode)(&[], budget).map_err(|error| ReadError::Value(entity, error))
                     };
                     entities.iter().map(nothing).collect::<Result<_, _>>()?
                 }
@@ -328,7 +346,7 @@ impl<Old: Snapshot, T: Component + Snapshot> ColumnReader for Reading<Old, T> {
             Source::Each(values) => {
                 let mut read = Vec::with_capacity(values.len());
                 for (&entity, bytes) in entities.iter().zip(values) {
-                    let value = (form.decode)(bytes);
+                    let value = (form.decode)(bytes, budget);
                     read.push(value.map_err(|error| ReadError::Value(entity, error))?);
                 }
                 read

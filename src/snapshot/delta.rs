@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
+use super::budget::Budget;
 use super::column::Values;
 use super::error::SnapshotError;
 use super::gather::GatheredColumn;
@@ -222,8 +223,8 @@ impl DeltaParts {
         }
         let loader = types.load().unknown(Unknown::Refuse);
         let limit = loader.limit_for(delta.bytes.len());
-        let mut budget = native::Budget { left: limit, limit };
-        let schema = native::read_schema(&mut bytes)?;
+        let mut budget = Budget::new(limit);
+        let schema = native::read_schema(&mut bytes, &mut budget)?;
         bytes.enter("the lists of who came and went");
         bytes.u64()?;
         bytes.u64()?;

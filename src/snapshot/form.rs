@@ -7,6 +7,7 @@ use erased_serde as erased;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::budget::Budget;
 use super::codec::{CodecError, Decoder, Encoder};
 use super::references::EntityMapper;
 use crate::storage::Copying;
@@ -66,10 +67,13 @@ pub type References<T> = fn(&mut T, &mut EntityMapper<'_>) -> bool;
 pub struct Form<T> {
     pub(super) plain: Option<Plain<T>>,
     pub(super) encode: fn(&T, &mut Vec<u8>) -> Result<(), CodecError>,
-    pub(super) decode: fn(&[u8]) -> Result<T, CodecError>,
+    pub(super) decode: Decode<T>,
     pub(super) show: fn(&T) -> Box<dyn erased::Serialize + '_>,
     pub(super) read: fn(&mut dyn erased::Deserializer<'_>) -> Result<T, erased::Error>,
 }
+
+/// Reads a value, and the memory of its lists out of a budget.
+pub(super) type Decode<T> = fn(&[u8], &mut Budget) -> Result<T, CodecError>;
 
 /// Many values as one block of bytes, and back.
 pub(super) struct Plain<T> {
@@ -84,8 +88,8 @@ impl<T: Serialize + DeserializeOwned> Form<T> {
         Self {
             plain: None,
             encode: |value, out| value.serialize(&mut Encoder::new(out)),
-            decode: |bytes| {
-                let mut decoder = Decoder::new(bytes);
+            decode: |bytes, budget| {
+                let mut decoder = Decoder::new(bytes, budget);
                 let value = T::deserialize(&mut decoder)?;
                 decoder.finish()?;
                 Ok(value)
@@ -113,7 +117,7 @@ impl<T: Pod> Form<T> {
                 out.extend_from_slice(bytemuck::bytes_of(value));
                 Ok(())
             },
-            decode: |bytes| match bytemuck::try_pod_read_unaligned(bytes) {
+            decode: |bytes, _| match bytemuck::try_pod_read_unaligned(bytes) {
                 Ok(value) => Ok(value),
                 Err(_) => {
                     let (found, size) = (bytes.len(), size_of::<T>());

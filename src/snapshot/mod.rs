@@ -18,6 +18,7 @@
 //! order of every pool, the same next id. It is read into a state that is complete and sound
 //! before the world is touched, so a failure leaves the world as it was.
 
+mod budget;
 mod codec;
 mod column;
 mod delta;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use erased_serde as erased;
 
+use super::budget::Budget;
 use super::codec::CodecError;
 use super::form::Snapshot;
 use super::references::EntityMapper;
@@ -51,7 +52,7 @@ pub(super) trait Value: Single + Send + Sync {
 pub(super) trait SingleReader: Send + Sync {
     fn target(&self) -> &'static str;
 
-    fn read(&self, bytes: &[u8]) -> Result<Box<dyn Value>, CodecError>;
+    fn read(&self, bytes: &[u8], budget: &mut Budget) -> Result<Box<dyn Value>, CodecError>;
 
     fn deserialize(
         &self,
@@ -147,8 +148,8 @@ impl<Old: Snapshot, R: Snapshot> SingleReader for Reading<Old, R> {
         R::NAME
     }
 
-    fn read(&self, bytes: &[u8]) -> Result<Box<dyn Value>, CodecError> {
-        let old = (Old::form().decode)(bytes)?;
+    fn read(&self, bytes: &[u8], budget: &mut Budget) -> Result<Box<dyn Value>, CodecError> {
+        let old = (Old::form().decode)(bytes, budget)?;
         Ok(Box::new(Staged((self.convert)(old))))
     }
 

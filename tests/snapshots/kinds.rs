@@ -1,5 +1,7 @@
 //! The components and resources of the snapshot tests, random worlds of them, and random changes.
 
+#![allow(dead_code, reason = "each test crate uses the part it needs")]
+
 use bytemuck::{Pod, Zeroable};
 use esker::Entity;
 use esker::snapshot::{MapEntities, Snapshot, SnapshotTypes};

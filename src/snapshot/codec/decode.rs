@@ -2,17 +2,26 @@
 
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 
+use super::super::budget::Budget;
 use super::{CodecError, DEEPEST};
 
 /// Reads values, one after the other.
-pub(crate) struct Decoder<'de> {
+pub(crate) struct Decoder<'de, 'm> {
     bytes: &'de [u8],
     depth: u32,
+    /// What lists and maps may take: an element of them can be large that takes a byte here.
+    budget: &'m mut Budget,
 }
 
-impl<'de> Decoder<'de> {
-    pub(crate) fn new(bytes: &'de [u8]) -> Self {
-        Self { bytes, depth: 0 }
+/// Elements that a list may have room for before their size is known.
+const HINT: usize = 1024;
+
+/// Entries that even a small map has room for.
+const MAP_ROOM: usize = 12;
+
+impl<'de, 'm> Decoder<'de, 'm> {
+    pub(in super::super) fn new(bytes: &'de [u8], budget: &'m mut Budget) -> Self {
+        Self { bytes, depth: 0, budget }
     }
 
     /// Nothing may be left over.
@@ -74,12 +83,12 @@ impl<'de> Decoder<'de> {
     /// Lets a visitor read `count` elements, and passes over their padding.
     fn list<'b, R>(
         &'b mut self,
-        visit: impl FnOnce(Elements<'_, 'de>) -> Result<R, CodecError>,
+        visit: impl FnOnce(Elements<'_, 'de, 'm>) -> Result<R, CodecError>,
     ) -> Result<R, CodecError> {
         let count = self.length()?;
         let before = self.bytes.len();
         let mut left = count;
-        let value = visit(Elements { decoder: self, left: &mut left })?;
+        let value = visit(Elements { decoder: self, left: &mut left, to_pay: count })?;
         if left > 0 {
             return Err(CodecError::new(format!("{left} elements too many")));
         }
@@ -91,10 +100,10 @@ impl<'de> Decoder<'de> {
     fn fields<R>(
         &mut self,
         count: usize,
-        visit: impl FnOnce(Elements<'_, 'de>) -> Result<R, CodecError>,
+        visit: impl FnOnce(Elements<'_, 'de, 'm>) -> Result<R, CodecError>,
     ) -> Result<R, CodecError> {
         let mut left = count;
-        let value = visit(Elements { decoder: self, left: &mut left })?;
+        let value = visit(Elements { decoder: self, left: &mut left, to_pay: 0 })?;
         match left {
             0 => Ok(value),
             _ => Err(CodecError::new(format!("{left} fields too many"))),
@@ -103,12 +112,14 @@ impl<'de> Decoder<'de> {
 }
 
 /// The elements that a visitor has not read yet.
-struct Elements<'a, 'de> {
-    decoder: &'a mut Decoder<'de>,
+struct Elements<'a, 'de, 'm> {
+    decoder: &'a mut Decoder<'de, 'm>,
     left: &'a mut usize,
+    /// How many elements have not been paid for: all of a list, until the first one tells its size.
+    to_pay: usize,
 }
 
-impl<'de> Elements<'_, 'de> {
+impl<'de> Elements<'_, 'de, '_> {
     fn next<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, CodecError> {
         if *self.left == 0 {
             return Ok(None);
@@ -117,27 +128,37 @@ impl<'de> Elements<'_, 'de> {
         self.value(seed).map(Some)
     }
 
+    /// Pays for all elements, of which each takes so many bytes.
+    fn pay(&mut self, size: usize) -> Result<(), CodecError> {
+        let count = std::mem::take(&mut self.to_pay);
+        // What grows has its old place and a new one of twice the size for a moment.
+        let growth = if count > HINT { 3 } else { 1 };
+        let bytes = count.saturating_mul(size).saturating_mul(growth);
+        self.decoder.budget.spend(bytes).map_err(|error| CodecError::new(error.to_string()))
+    }
+
     fn value<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, CodecError> {
         self.decoder.inside(|decoder| seed.deserialize(decoder))
     }
 }
 
-impl<'de> de::SeqAccess<'de> for Elements<'_, 'de> {
+impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
     type Error = CodecError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, CodecError> {
+        self.pay(size_of::<T::Value>())?;
         self.next(seed)
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(*self.left)
+        Some((*self.left).min(HINT))
     }
 }
 
-impl<'de> de::MapAccess<'de> for Elements<'_, 'de> {
+impl<'de> de::MapAccess<'de> for Elements<'_, 'de, '_> {
     type Error = CodecError;
 
     fn next_key_seed<T: DeserializeSeed<'de>>(
@@ -151,15 +172,19 @@ impl<'de> de::MapAccess<'de> for Elements<'_, 'de> {
         &mut self,
         seed: T,
     ) -> Result<T::Value, CodecError> {
+        // Nodes and tables have room for a few more, and the keys are small.
+        let size = size_of::<T::Value>().saturating_mul(2).saturating_add(16);
+        self.to_pay = self.to_pay.saturating_add(MAP_ROOM * usize::from(self.to_pay > 0));
+        self.pay(size)?;
         self.value(seed)
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(*self.left)
+        Some((*self.left).min(HINT))
     }
 }
 
-impl<'de> de::EnumAccess<'de> for &mut Decoder<'de> {
+impl<'de> de::EnumAccess<'de> for &mut Decoder<'de, '_> {
     type Error = CodecError;
     type Variant = Self;
 
@@ -173,7 +198,7 @@ impl<'de> de::EnumAccess<'de> for &mut Decoder<'de> {
     }
 }
 
-impl<'de> de::VariantAccess<'de> for &mut Decoder<'de> {
+impl<'de> de::VariantAccess<'de> for &mut Decoder<'de, '_> {
     type Error = CodecError;
 
     fn unit_variant(self) -> Result<(), CodecError> {
@@ -221,7 +246,7 @@ fn unsaid<R>() -> Result<R, CodecError> {
     ))
 }
 
-impl<'de> Deserializer<'de> for &mut Decoder<'de> {
+impl<'de> Deserializer<'de> for &mut Decoder<'de, '_> {
     type Error = CodecError;
 
     numbers! {

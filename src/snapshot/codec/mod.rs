@@ -67,6 +67,7 @@ mod tests {
 
     use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+    use super::super::budget::Budget;
     use super::*;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,7 +97,8 @@ mod tests {
     }
 
     fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-        let mut decoder = Decoder::new(bytes);
+        let mut budget = Budget::new(1 << 20);
+        let mut decoder = Decoder::new(bytes, &mut budget);
         let value = T::deserialize(&mut decoder)?;
         decoder.finish()?;
         Ok(value)

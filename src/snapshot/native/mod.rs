@@ -22,7 +22,7 @@ mod read;
 mod write;
 
 pub(super) use bytes::{Bytes, Sink};
-pub(super) use read::{Budget, begin as read_header, read, read_columns, read_schema};
+pub(super) use read::{begin as read_header, read, read_columns, read_schema};
 pub(super) use write::{begin as write_header, write, write_columns, write_schema};
 
 /// What a file begins with.

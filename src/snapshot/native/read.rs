@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
+use super::super::budget::Budget;
+use super::super::codec::CodecError;
 use super::super::column::{ColumnReader, ReadError, Source, Values};
 use super::super::error::{SnapshotError, What};
 use super::super::load::{Loader, Unknown};
@@ -9,6 +11,13 @@ use super::super::raw::RawColumn;
 use super::super::state::State;
 use super::{Bytes, FORMAT, LEAST_TO_OMIT, MAGIC, entry, form, ids, kind};
 use crate::entity::{Entities, Entity, Record, bytes_of_far};
+
+/// What is spent for each entry of the schema, far slot, demanded id, and value that is kept as
+/// bytes: what it takes in the end, and what it takes on the way there.
+const PER_ENTRY: usize = 320;
+const PER_FAR: usize = 16;
+const PER_DEMANDED: usize = 56;
+const PER_KEPT: usize = 40;
 
 /// An entry of the schema.
 pub(in super::super) struct Entry {
@@ -41,9 +50,8 @@ pub(in super::super) struct Parsed {
 pub(in super::super) fn read(all: &[u8], loader: &Loader<'_>) -> Result<State, SnapshotError> {
     let mut bytes = Bytes::new(all);
     let what = begin(&mut bytes)?;
-    let mut budget =
-        Budget { left: loader.limit_for(all.len()), limit: loader.limit_for(all.len()) };
-    let schema = read_schema(&mut bytes)?;
+    let mut budget = Budget::new(loader.limit_for(all.len()));
+    let schema = read_schema(&mut bytes, &mut budget)?;
     bytes.enter("the book of ids");
     let book = match what {
         kind::WHOLE => read_book(&mut bytes, &mut budget)?,
@@ -75,7 +83,10 @@ pub(in super::super) fn read(all: &[u8], loader: &Loader<'_>) -> Result<State, S
         if !seen.insert(reader.target()) {
             return Err(bytes.wrong_at(at, "it occurs twice"));
         }
-        let value = reader.read(value).map_err(|error| bytes.wrong_at(at, error.0))?;
+        let value = reader.read(value, &mut budget);
+        let why =
+            |error: CodecError| budget.refusal().unwrap_or_else(|| bytes.wrong_at(at, error.0));
+        let value = value.map_err(why)?;
         state.resources.push(value);
     }
     match bytes.left() {
@@ -104,7 +115,10 @@ pub(in super::super) fn begin(bytes: &mut Bytes<'_>) -> Result<u32, SnapshotErro
     bytes.u32()
 }
 
-pub(in super::super) fn read_schema(bytes: &mut Bytes<'_>) -> Result<Vec<Entry>, SnapshotError> {
+pub(in super::super) fn read_schema(
+    bytes: &mut Bytes<'_>,
+    budget: &mut Budget,
+) -> Result<Vec<Entry>, SnapshotError> {
     bytes.enter("the schema");
     let count = bytes.u32()?;
     let mut schema = Vec::new();
@@ -116,7 +130,9 @@ pub(in super::super) fn read_schema(bytes: &mut Bytes<'_>) -> Result<Vec<Entry>,
             entry::RESOURCE => What::Resource,
             other => return Err(bytes.wrong_at(at, format!("there is no kind {other}"))),
         };
+        budget.spend(PER_ENTRY)?;
         let name = bytes.name()?;
+        budget.spend(2 * name.len())?;
         let version = bytes.u32()?;
         let plain_size = match (bytes.u8()?, bytes.u32()?) {
             (form::EACH, 0) => None,
@@ -144,13 +160,17 @@ fn read_book(bytes: &mut Bytes<'_>, budget: &mut Budget) -> Result<Entities, Sna
     let count = bytes.count(8)?;
     budget.spend(count.saturating_mul(16))?;
     let near = bytes.numbers(count)?;
-    let mut far = Vec::new();
-    for _ in 0..bytes.count(12)? {
+    let far_count = bytes.count(12)?;
+    budget.spend(far_count.saturating_mul(PER_FAR))?;
+    let mut far = Vec::with_capacity(far_count);
+    for _ in 0..far_count {
         far.push((bytes.u32()?, bytes.u64()?));
     }
     budget.spend(bytes_of_far(far.iter().map(|&(index, _)| index)))?;
-    let mut demanded = Vec::new();
-    for _ in 0..bytes.count(13)? {
+    let demanded_count = bytes.count(13)?;
+    budget.spend(demanded_count.saturating_mul(PER_DEMANDED))?;
+    let mut demanded = Vec::with_capacity(demanded_count);
+    for _ in 0..demanded_count {
         let (index, is_threaded) = (bytes.u32()?, bytes.u8()?);
         let (link, floor) = (bytes.u32()?, bytes.u32()?);
         let threaded = match (is_threaded, link) {
@@ -185,12 +205,12 @@ pub(in super::super) fn read_columns(
         let start = bytes.at();
         let is_listed = bytes.back_at(start + 8).u8()? == ids::LISTED;
         let entities = read_ids(bytes, book, entry, &lists)?;
-        let values = read_values(bytes, entry, entities.len())?;
+        let values = read_values(bytes, entry, entities.len(), budget)?;
         lists.push(is_listed.then_some(start));
         let Some(reader) = loader.types().column_reader(&entry.name, entry.version) else {
             if loader.unknown_rule() == Unknown::Keep {
-                budget.spend(entities.len().saturating_mul(40))?;
-                parsed.raw.push(raw(entry, entities, values));
+                budget.spend(entities.len().saturating_mul(PER_KEPT) + values.len())?;
+                parsed.raw.push(raw(entry, &entities, &values));
             } else {
                 loader.refuse_unknown(What::Component, &entry.name, entry.version)?;
                 parsed.skipped.push(entry.name.clone());
@@ -211,7 +231,7 @@ pub(in super::super) fn read_columns(
             return Err(bytes.wrong_at(start, why));
         }
         budget.spend(reader.foresee(&entities))?;
-        parsed.columns.push(read_column(bytes, start, reader, entities, values)?);
+        parsed.columns.push(read_column(bytes, start, reader, entities, values, budget)?);
     }
     Ok(parsed)
 }
@@ -222,8 +242,12 @@ fn read_column(
     reader: &dyn ColumnReader,
     entities: Vec<Entity>,
     values: Source<'_>,
+    budget: &mut Budget,
 ) -> Result<Box<dyn Values>, SnapshotError> {
-    reader.read(entities, values).map_err(|error| match error {
+    reader.read(entities, values, budget).map_err(|error| match error {
+        ReadError::Value(..) if budget.refusal().is_some() => {
+            budget.refusal().expect("it was asked just now")
+        }
         ReadError::Value(id, error) => bytes.wrong_at(start, format!("{error}, at {id}")),
         ReadError::Twice(id) => bytes.wrong_at(start, format!("index {} occurs twice", id.index())),
     })
@@ -291,6 +315,7 @@ fn read_values<'a>(
     bytes: &mut Bytes<'a>,
     entry: &Entry,
     count: usize,
+    budget: &mut Budget,
 ) -> Result<Source<'a>, SnapshotError> {
     let start = bytes.at();
     let length = bytes.count(1)?;
@@ -306,6 +331,7 @@ fn read_values<'a>(
         let why = format!("{length} bytes are fewer than {count} values take");
         return Err(bytes.wrong_at(start, why));
     }
+    budget.spend(count.saturating_mul(size_of::<&[u8]>()))?;
     let mut values = Vec::with_capacity(count);
     let mut inner = Bytes::new(block);
     for nth in 0..count {
@@ -321,39 +347,18 @@ fn read_values<'a>(
     }
 }
 
-fn raw(entry: &Entry, entities: Vec<Entity>, values: Source<'_>) -> RawColumn {
-    let values: Vec<Vec<u8>> = match values {
-        Source::Each(values) => values.into_iter().map(<[u8]>::to_vec).collect(),
-        Source::Block(block) => {
-            let size = entry.plain_size.map_or(0, |size| size as usize);
-            (0..entities.len()).map(|nth| block[nth * size..(nth + 1) * size].to_vec()).collect()
-        }
+fn raw(entry: &Entry, entities: &[Entity], values: &Source<'_>) -> RawColumn {
+    let size = entry.plain_size.map_or(0, |size| size as usize);
+    let value = |nth: usize| match &values {
+        Source::Each(values) => values[nth].to_vec(),
+        Source::Block(block) => block[nth * size..(nth + 1) * size].to_vec(),
     };
+    // Not collected twice: for small values these lists are what takes the memory.
+    let values = entities.iter().enumerate().map(|(nth, &entity)| (entity, value(nth))).collect();
     RawColumn {
         name: entry.name.clone(),
         version: entry.version,
         plain_size: entry.plain_size,
-        values: entities.into_iter().zip(values).collect(),
-    }
-}
-
-/// Memory that may still be used.
-pub(in super::super) struct Budget {
-    pub(in super::super) left: usize,
-    pub(in super::super) limit: usize,
-}
-
-impl Budget {
-    pub(in super::super) fn spend(&mut self, bytes: usize) -> Result<(), SnapshotError> {
-        match self.left.checked_sub(bytes) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => {
-                let needed = (self.limit - self.left).saturating_add(bytes);
-                Err(SnapshotError::TooLarge { needed, limit: self.limit })
-            }
-        }
+        values,
     }
 }

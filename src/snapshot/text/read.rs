@@ -7,10 +7,11 @@ use erased_serde as erased;
 use rustc_hash::FxHashSet;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::super::budget::Budget;
 use super::super::column::{ColumnReader, ReadOne, Values};
 use super::super::error::What;
 use super::super::load::Loader;
-use super::super::native::{Budget, FORMAT};
+use super::super::native::FORMAT;
 use super::super::single::{SingleReader, Value};
 use super::super::state::State;
 use super::{BookDocument, COLUMN, SINGLE};
@@ -101,7 +102,7 @@ fn state<E: Error>(document: BookDocument) -> Result<State, E> {
 
 fn allow<E: Error>(numbers: usize, needed: usize) -> Result<(), E> {
     let limit = numbers.saturating_mul(PER_NUMBER).saturating_add(FIXED);
-    Budget { left: limit, limit }.spend(needed).map_err(E::custom)
+    Budget::new(limit).spend(needed).map_err(E::custom)
 }
 
 /// The components of a document, which go to a state.
