@@ -10,6 +10,8 @@ mod common;
 mod copies;
 #[path = "snapshots/exact.rs"]
 mod exact;
+#[path = "snapshots/files.rs"]
+mod files;
 #[path = "snapshots/kinds.rs"]
 mod kinds;
 #[path = "snapshots/merges.rs"]
@@ -18,6 +20,8 @@ mod merges;
 mod migrations;
 #[path = "snapshots/mirrors.rs"]
 mod mirrors;
+#[path = "snapshots/panics.rs"]
+mod panics;
 
 use common::SeedReport;
 
