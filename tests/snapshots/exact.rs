@@ -96,7 +96,7 @@ fn loading_replaces_what_lives_there() {
 fn chosen_entities_keep_their_ids() {
     for_seeds(15, |seed| {
         let world = eventful(seed, 300);
-        let chosen = |entity: Entity| entity.index() % 3 == 0;
+        let chosen = |entity: Entity| entity.index().is_multiple_of(3);
         let saved = types().save().only_entities(chosen).to_bytes(&world).unwrap();
         let mut loaded = types().load().to_world(&saved).unwrap();
         loaded.verify().unwrap();
@@ -181,7 +181,7 @@ fn stale_ids_are_stale_after_loading() {
 fn addresses_of_stable_storages_are_no_part_of_the_snapshot() {
     let mut world = World::new();
     let ids: Vec<Entity> = (0..3000).map(|n| world.spawn(Wide([n; 4]))).collect();
-    world.despawn_batch(ids.iter().copied().filter(|id| id.index() % 7 != 0));
+    world.despawn_batch(ids.iter().copied().filter(|id| !id.index().is_multiple_of(7)));
     let loaded = types().load().to_world(&bytes(&world)).unwrap();
     assert_eq!(bytes(&loaded), bytes(&world));
     assert_eq!(loaded.get::<Wide>(ids[700]).unwrap().0[0], 700);

@@ -115,11 +115,11 @@ pub fn empty(seed: u64) -> World {
         _ => World::builder(),
     };
     let mut world = builder.build();
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         world.group::<(Position, Velocity)>().build().unwrap();
         world.group::<(Position, Velocity)>().exclude::<Tag>().build().unwrap();
     }
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         world.group::<()>().observe::<(Name, Rare)>().build().unwrap();
     }
     world.insert_resource(types());

@@ -21,7 +21,8 @@ fn assert_follows(mirror: &Mirror, local: &mut World, remote: &World) {
         assert_eq!(mirror.remote(here), Some(there));
         let mut names: Vec<_> = local.component_names(here).collect();
         let mut expected: Vec<_> = remote.component_names(there).collect();
-        (names.sort(), expected.sort());
+        names.sort();
+        expected.sort();
         assert_eq!(names, expected, "{there}");
         assert_eq!(
             local.get::<Name>(here).map(|v| v.0.clone()),
