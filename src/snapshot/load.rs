@@ -118,7 +118,8 @@ impl Loader<'_> {
     /// Allows a snapshot in the native format to take this many bytes of memory, instead of four
     /// times its size and one MiB.
     ///
-    /// For snapshots that you trust. Few entities with ids far apart take many times their size.
+    /// For snapshots that you trust. Few entities with ids far apart take many times their size, and
+    /// so do long lists of large values that take few bytes, as `None` does.
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = Some(bytes);

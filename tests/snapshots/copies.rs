@@ -40,6 +40,28 @@ fn a_clone_walks_its_groups_in_the_same_order() {
 }
 
 #[test]
+fn a_group_that_owns_no_pool_keeps_its_order_in_a_clone() {
+    let mut world = World::new();
+    world.insert_resource(types());
+    world.group::<()>().observe::<(Name, Rare)>().build().unwrap();
+    let ids: Vec<Entity> = (0..9).map(|n| world.spawn((Name(n.to_string()), Rare(n)))).collect();
+    // They enter again in another order than that of either pool.
+    for nth in [4, 1, 7] {
+        world.remove::<Rare>(ids[nth]).unwrap();
+    }
+    for nth in [7, 1, 4] {
+        world.insert(ids[nth], Rare(100)).unwrap();
+    }
+    world.pool_mut::<Name>().sort_by_key(|name| name.0.clone()).unwrap();
+    world.pool_mut::<Rare>().sort_by_key(|rare| rare.0 ^ 5).unwrap();
+    let clone = world.try_clone().unwrap();
+    let walk = |world: &World| -> Vec<Entity> {
+        world.query::<(Entity, &Name, &Rare)>().iter().map(|item| item.0).collect()
+    };
+    assert_eq!(walk(&clone), walk(&world));
+}
+
+#[test]
 fn changes_of_a_clone_are_counted_from_the_same_moment() {
     let mut world = World::new();
     world.insert_resource(types());

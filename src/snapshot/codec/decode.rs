@@ -130,6 +130,9 @@ impl<'de> Elements<'_, 'de, '_> {
 
     /// Pays for all elements, of which each takes so many bytes.
     fn pay(&mut self, size: usize) -> Result<(), CodecError> {
+        if self.to_pay == 0 {
+            return Ok(());
+        }
         let count = std::mem::take(&mut self.to_pay);
         // What grows has its old place and a new one of twice the size for a moment.
         let growth = if count > HINT { 3 } else { 1 };
