@@ -1,0 +1,35 @@
+//! Writes the corpus that the fuzzers begin with: `cargo run --bin corpus` in this directory.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[path = "../tests/snapshots/kinds.rs"]
+mod kinds;
+
+use std::fs;
+use std::io;
+
+use kinds::{bytes, change, eventful, json, types};
+
+fn main() -> io::Result<()> {
+    for seed in 0..5_u64 {
+        let mut world = eventful(seed, 25);
+        let whole = bytes(&world);
+        let some = types().save().only_entities(|id| id.index().is_multiple_of(2)).to_bytes(&world).unwrap();
+        fs::write(format!("corpus/snapshot_json/{seed}.json"), json(&world))?;
+        let types = types().registered_only();
+        types.keep_departures(&mut world, 100);
+        let since = world.advance_tick();
+        let mut rng = common::Rng::new(seed);
+        (0..10).for_each(|_| _ = change(&mut world, &mut rng));
+        world.settle();
+        let delta = types.delta(&world, since).unwrap();
+        for (name, content, how) in
+            [("whole", &whole[..], 0), ("some", &some, 6), ("delta", delta.as_bytes(), 9)]
+        {
+            // As the fuzzer takes it: how it is used, and the bytes without their checksum.
+            let input = [&[how], &content[..content.len() - 8]].concat();
+            fs::write(format!("corpus/snapshot_bin/{name}-{seed}"), input)?;
+        }
+    }
+    Ok(())
+}
