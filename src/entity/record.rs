@@ -110,7 +110,7 @@ impl Entities {
         self.cursor.load(Ordering::Relaxed) != IDLE
     }
 
-    /// The same book once more, all words zero; what is reserved in this one is alive in the copy.
+    /// The same book once more, words included; what is reserved in this one is alive in the copy.
     pub(crate) fn copy(&self) -> Self {
         let mut far = PageTable::default();
         for (number, slots) in self.far.iter() {

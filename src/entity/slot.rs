@@ -1,6 +1,6 @@
 //! One slot: the state of one index.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Entity;
 use crate::page::PAGE_LEN;
@@ -55,10 +55,10 @@ impl Slot {
         Self { id, word: AtomicU64::new(0) }
     }
 
-    /// The same id once more; the word says what an entity has in its world, and is left behind.
+    /// The same once more.
     #[inline]
     pub(super) fn copy(&self) -> Self {
-        Self { id: self.id, word: AtomicU64::new(0) }
+        Self { id: self.id, word: AtomicU64::new(self.word.load(Ordering::Relaxed)) }
     }
 
     #[inline]

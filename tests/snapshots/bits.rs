@@ -44,6 +44,9 @@ pub struct Parts {
     pub far: Vec<(u32, u64)>,
     pub demanded_count: u64,
     pub demanded: Vec<(u32, u8, u32, u32)>,
+    /// Keys of streams, and how many ids they need.
+    pub habit_count: u64,
+    pub habits: Vec<(u64, u32)>,
     pub columns: Vec<Column>,
     /// Lengths and values.
     pub singles: Vec<(u64, Vec<u8>)>,
@@ -94,6 +97,8 @@ impl Parts {
         let demanded_count = from.u64();
         let demanded =
             (0..demanded_count).map(|_| (from.u32(), from.u8(), from.u32(), from.u32())).collect();
+        let habit_count = from.u64();
+        let habits = (0..habit_count).map(|_| (from.u64(), from.u32())).collect();
         let components = schema.iter().filter(|entry| entry.what == 0);
         let columns = components.map(|_| {
             let (count, kind) = (from.u64(), from.u8());
@@ -124,6 +129,8 @@ impl Parts {
             far,
             demanded_count,
             demanded,
+            habit_count,
+            habits,
             columns,
             singles,
         }
@@ -156,6 +163,11 @@ impl Parts {
             to.push(*is_threaded);
             to.extend(link.to_le_bytes());
             to.extend(floor.to_le_bytes());
+        }
+        to.extend(self.habit_count.to_le_bytes());
+        for (key, habit) in &self.habits {
+            to.extend(key.to_le_bytes());
+            to.extend(habit.to_le_bytes());
         }
         for column in &self.columns {
             to.extend(column.count.to_le_bytes());
@@ -219,6 +231,10 @@ impl Parts {
                 let entry = (index, rng.below(3) as u8, big(rng) as u32, big(rng) as u32);
                 self.demanded.push(entry);
                 self.demanded_count = self.demanded.len() as u64;
+            }
+            13 if rng.below(2) == 0 => {
+                self.habits.push((rng.below(3) as u64, big(rng) as u32));
+                self.habit_count = self.habits.len() as u64 + rng.below(2) as u64;
             }
             12 if !self.demanded.is_empty() => {
                 let at = rng.below(self.demanded.len());
