@@ -220,14 +220,15 @@ impl fmt::Display for SpawnAtError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Taken { demanded, living } if demanded == living => {
-                write!(f, "entity {demanded} is alive already")
+                write!(f, "entity {demanded} is alive already; use `insert` to give it components")
             }
             Self::Taken { demanded, living } => {
                 write!(f, "entity {demanded} cannot be spawned: {living} lives at its index; ")?;
                 write!(f, "despawn that one first, or give the two worlds separate id ranges")
             }
             Self::BeyondLimit { demanded, limit } => {
-                write!(f, "entity {demanded} lies outside the fixed limit of {limit} entities")
+                write!(f, "entity {demanded} lies outside the fixed limit of {limit} entities; ")?;
+                write!(f, "widen `entity_limit` of the world's builder")
             }
         }
     }

@@ -421,7 +421,9 @@ pub struct NoSuchEntity {
 
 impl fmt::Display for NoSuchEntity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "entity {} is not alive in this world", self.entity)
+        let entity = self.entity;
+        write!(f, "entity {entity} is not alive in this world: it was despawned, or belongs to ")?;
+        f.write_str("another one; ask `is_alive` before, or forget the id")
     }
 }
 

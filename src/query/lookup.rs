@@ -153,7 +153,8 @@ impl fmt::Display for DisjointError {
                 write!(f, "entity {entity} is dead or does not match the query")
             }
             Self::Repeated { entity } => {
-                write!(f, "entity {entity} was asked for twice, but can be lent only once")
+                write!(f, "entity {entity} was asked for twice, but can be lent only once; ")?;
+                f.write_str("name each entity once")
             }
         }
     }
@@ -173,8 +174,8 @@ pub enum SingleError {
 impl fmt::Display for SingleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::None => "nothing matches the query, which was to have one match",
-            Self::Several => "several entities match the query, which was to have one match",
+            Self::None => "nothing matches the query, which was to have one match; spawn it first, or use `iter`",
+            Self::Several => "several entities match the query, which was to have one match; use `iter`, or filter",
         })
     }
 }

@@ -73,14 +73,14 @@ impl fmt::Display for ScheduleError {
             Self::Unknown { system, label } => write!(
                 f,
                 "system `{system}` is to run before or after `{label}`, and there is no such system \
-                 or set in the schedule"
+                 or set in the schedule; add it, or correct the name"
             ),
             Self::Cycle { systems } => {
                 f.write_str("systems are to run before each other: ")?;
                 for system in systems {
                     write!(f, "`{system}` before ")?;
                 }
-                write!(f, "`{}`", systems.first().map_or("", String::as_str))
+                write!(f, "`{}`; take one of these orders out", systems.first().map_or("", String::as_str))
             }
             Self::TwoProducers { output, systems: [one, other] } => write!(
                 f,
@@ -89,7 +89,8 @@ impl fmt::Display for ScheduleError {
             ),
             Self::NoProducer { output, system } => write!(
                 f,
-                "system `{system}` reads the output `{output}`, and no system of the schedule returns it"
+                "system `{system}` reads the output `{output}`, and no system of the schedule returns \
+                 it; add one that does, or ask for an `Option` of it"
             ),
         }
     }

@@ -300,7 +300,7 @@ impl Schedule {
                     (*chosen, found) = (true, true);
                 }
             }
-            assert!(found, "the schedule has no system or set `{name}`");
+            assert!(found, "the schedule has no system or set `{name}`; see `system_names`");
         }
         let graph = self.graph.as_ref().expect("built by the caller");
         for &at in &graph.order {

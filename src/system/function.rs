@@ -394,7 +394,10 @@ impl World {
         let access = system.init(self);
         if let Some((key, [one, other])) = access.clash() {
             let (system, name) = (system.name(), key.name());
-            panic!("system `{system}` wants to {one} and to {other} at once: `{name}`");
+            panic!(
+                "system `{system}` wants to {one} and to {other} at once: `{name}`; ask for it once, or \
+                 split the system"
+            );
         }
         self.open_streams(&mut [&mut system]);
         let run = catch_unwind(AssertUnwindSafe(|| match system.is_exclusive() {
