@@ -23,6 +23,22 @@
 //! assert_eq!(world.get::<Position>(boat).unwrap().x, 1.0);
 //! ```
 //!
+//! | you want | take |
+//! |---|---|
+//! | to keep entities and their components | [`World`], [`Component`], [`Bundle`] |
+//! | several components of all entities that have them | [`Query`], by [`World::query`] |
+//! | one pool: its slices, its order, who is in | [`Pool`], [`PoolMut`] |
+//! | a value of which there is one | [`Res`], [`ResMut`], by [`World::insert_resource`] |
+//! | functions that run at once where they may | [`Schedule`], [`Commands`], [`Local`], [`Output`] |
+//! | to know what changed | [`Added`], [`Changed`], [`Mut`], [`Ref`], [`Removed`], [`World::on_add`] |
+//! | to tell others something | [`MessageWriter`], [`MessageReader`], [`World::trigger`] |
+//! | queries at the speed of slices, always | [`World::group`], [`World::align`] |
+//! | to save, load, clone, roll back | `snapshot` (feature `serde`) |
+//!
+//! The guide, in the folder `guide` of the repository, explains how these fit together and what they cost.
+//!
+//! # Modules
+//!
 //! | module | what it has |
 //! |---|---|
 //! | [`entity`] | ids, and the book that gives them out |
@@ -34,6 +50,19 @@
 //! | [`system`] | functions over the world, and what they may ask for |
 //! | [`schedule`] | which systems run, in which order |
 //! | `snapshot` | worlds saved, loaded, cloned and rolled back (feature `serde`) |
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `derive` | yes | the derives of `Component`, `Bundle` and `SystemParam` |
+//! | `parallel` | yes | schedules that use several threads, and rayon's iterators over queries; without it both run on one |
+//! | `serde` | no | the module `snapshot`, and `Serialize` and `Deserialize` for [`Entity`] |
+//! | `tracing` | no | a span of the crate `tracing` for each run of a system |
+//! | `example-window` | no | nothing: the example `window` needs it |
+//!
+//! Features add and change nothing else: a program means the same with all of them on. The oldest supported compiler is
+//! the `rust-version` of the manifest; the standard library is needed.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -86,24 +115,30 @@ pub mod prelude {
     };
 }
 
-/// The program in the README, as a test.
+/// The programs of the README and of the guide, as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-pub struct Readme;
+mod documents {
+    macro_rules! documents {
+        ($($(#[$attribute:meta])* $name:ident = $file:literal;)*) => {$(
+            $(#[$attribute])*
+            #[doc = include_str!($file)]
+            pub struct $name;
+        )*};
+    }
 
-/// The programs of the guide, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../guide/src/groups.md")]
-pub struct GroupsGuide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../guide/src/changes.md")]
-pub struct ChangesGuide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../guide/src/systems.md")]
-pub struct SystemsGuide;
-
-#[cfg(all(doctest, feature = "serde"))]
-#[doc = include_str!("../guide/src/snapshots.md")]
-pub struct SnapshotsGuide;
+    documents! {
+        Readme = "../README.md";
+        GettingStarted = "../guide/src/getting-started.md";
+        Entities = "../guide/src/entities.md";
+        Storages = "../guide/src/storages.md";
+        Queries = "../guide/src/queries.md";
+        Groups = "../guide/src/groups.md";
+        Changes = "../guide/src/changes.md";
+        Systems = "../guide/src/systems.md";
+        Parallelism = "../guide/src/parallelism.md";
+        #[cfg(feature = "serde")]
+        Snapshots = "../guide/src/snapshots.md";
+        Performance = "../guide/src/performance.md";
+        Errors = "../guide/src/errors.md";
+    }
+}
