@@ -100,6 +100,10 @@ impl fmt::Debug for Key {
 }
 
 /// All that a system uses.
+///
+/// Needed for a [`SystemParam`](crate::SystemParam) of your own: its `init` says here what it will use, so that the
+/// schedule keeps systems apart that exclude each other. What is said wrongly ends in a panic, not in undefined
+/// behaviour.
 #[derive(Debug, Clone, Default)]
 pub struct AccessSet {
     uses: Vec<(Key, Usage)>,

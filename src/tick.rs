@@ -6,6 +6,19 @@ use std::fmt;
 ///
 /// 64 bits: a world that ticks a billion times a second runs out after 500 years, so ticks are
 /// compared as plain numbers and nothing is ever too old.
+///
+/// Keep one to ask later what has changed since:
+///
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] #[component(track)] struct Health(u32);
+/// let mut world = World::new();
+/// let id = world.spawn(Health(5));
+/// let seen = world.advance_tick();
+/// world.get_mut::<Health>(id).unwrap().0 = 4;
+/// world.refresh();
+/// assert_eq!(world.query_filtered::<Entity, Changed<Health>>().since(seen).single(), Ok(id));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Tick(u64);
 

@@ -43,6 +43,8 @@ pub fn derive_snapshot(input: TokenStream) -> TokenStream {
 }
 
 /// Says which fields of a type contain ids: those with `#[entities]`.
+///
+/// Needed for components that say `#[snapshot(entities)]`, so that ids follow when a snapshot is merged or mirrored.
 #[proc_macro_derive(MapEntities, attributes(entities))]
 pub fn derive_map_entities(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -50,6 +52,18 @@ pub fn derive_map_entities(input: TokenStream) -> TokenStream {
 }
 
 /// Makes a struct of components (or of other bundles) a bundle.
+///
+/// Use it for components that go in together in several places; a tuple does as well in one.
+///
+/// ```ignore
+/// #[derive(Bundle)]
+/// struct Monster {
+///     position: Position,
+///     health: Health,
+/// }
+///
+/// world.spawn(Monster { position: Position(0.0), health: Health(10) });
+/// ```
 #[proc_macro_derive(Bundle)]
 pub fn derive_bundle(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

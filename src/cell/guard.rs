@@ -205,6 +205,22 @@ impl<T> Deref for Edit<'_, T> {
 }
 
 /// A shared borrow of something in the world; given back when dropped.
+///
+/// It derefs to the value. As long as it lives nobody can write what it was taken from, so keep it in a
+/// variable no longer than needed.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// let mut world = World::new();
+/// let id = world.spawn(Health(5));
+///
+/// let health = world.get::<Health>(id).unwrap();
+/// assert!(world.try_query::<&mut Health, ()>().is_err());
+/// drop(health);
+/// assert!(world.try_query::<&mut Health, ()>().is_ok());
+/// ```
 pub struct Read<'a, T: ?Sized> {
     /// Not a reference: the value may be written as soon as `borrow` is dropped, which happens
     /// while this struct still exists.

@@ -25,6 +25,23 @@ use crate::world::{BorrowConflict, ReactiveKey};
 /// Since the last [`World::refresh`](crate::World::refresh), unless the query says
 /// [`since`](crate::Query::since) when; in a system, since it ran last. Needs
 /// `#[component(track)]`.
+///
+/// Use it to work off what is new once a step; to act at once there is
+/// [`World::on_add`](crate::World::on_add).
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// #[derive(Component)]
+/// #[component(track)]
+/// struct Sprite(u32);
+///
+/// let mut world = World::new();
+/// world.spawn(Sprite(1));
+/// world.refresh();
+/// let new = world.spawn(Sprite(2));
+/// assert_eq!(world.query_filtered::<Entity, Added<Sprite>>().single(), Ok(new));
+/// ```
 pub struct Added<T>(PhantomData<fn() -> T>);
 
 /// Lets entities pass whose `T` was changed since; being added counts.
@@ -167,6 +184,21 @@ impl<T: Component> fmt::Debug for TickView<'_, T> {
 
 /// Lets entities pass that a reactive set has collected; see
 /// [`World::reactive`](crate::World::reactive). Nobody passes if there is no such set.
+///
+/// Use it for a list of work to do that lasts until it is done; `S` is a type that names the set.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Mesh;
+/// struct ToUpload;
+///
+/// let mut world = World::new();
+/// world.reactive::<ToUpload>().added::<Mesh>().build();
+/// let id = world.spawn(Mesh);
+/// assert_eq!(world.query_filtered::<Entity, Reacted<ToUpload>>().single(), Ok(id));
+/// assert_eq!(world.drain_reacted::<ToUpload>(), [id]);
+/// ```
 pub struct Reacted<S>(PhantomData<fn() -> S>);
 
 impl<S> Sealed for Reacted<S> {}

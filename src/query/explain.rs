@@ -10,6 +10,9 @@ use super::term::QueryData;
 use crate::plan::{Finding, Kind};
 
 /// How a query finds its matches; prints as a few lines. See [`Query::explain`].
+///
+/// Many short [`runs`](Self::runs) mean that the pools lie in different orders: align or group them if the query
+/// is walked often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {

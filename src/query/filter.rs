@@ -80,9 +80,26 @@ pub trait QueryFilter: Sealed {
 pub trait Sealed {}
 
 /// Lets entities pass that have `T`.
+///
+/// Use it where the value is not needed, in place of `&T`: it borrows who has the component and not the
+/// values, so it goes together with a query that writes them.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// # #[derive(Component)] struct Poisoned;
+/// # #[derive(Component)] struct Immune;
+/// let mut world = World::new();
+/// let ada = world.spawn((Health(9), Poisoned));
+/// world.spawn((Health(9), Poisoned, Immune));
+///
+/// let ill = world.query_filtered::<Entity, (With<Poisoned>, Without<Immune>)>();
+/// assert_eq!(ill.single(), Ok(ada));
+/// ```
 pub struct With<T>(PhantomData<fn() -> T>);
 
-/// Lets entities pass that do not have `T`.
+/// Lets entities pass that do not have `T`; see [`With`].
 #[doc(alias = "exclude")]
 pub struct Without<T>(PhantomData<fn() -> T>);
 

@@ -72,6 +72,27 @@ use crate::world::{BorrowConflict, World};
 /// While a query exists its components are borrowed, so nobody can add or remove them. A query
 /// that writes is walked by `for … in &mut query` or [`iter_mut`](Self::iter_mut); through a
 /// shared query, `for … in &query` and [`iter`](Self::iter) lend the same components for reading.
+///
+/// Use it for whatever concerns several components, or all entities that have one; for a single
+/// component of a single entity there is [`World::get`], and for one pool as a slice [`Pool`](crate::Pool).
+/// As a parameter of a system it is the same type.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Health(u32);
+/// # #[derive(Component)] struct Armour(u32);
+/// let mut world = World::new();
+/// let knight = world.spawn((Health(10), Armour(3)));
+/// let page = world.spawn(Health(5));
+///
+/// let mut fighters = world.query::<(&mut Health, Option<&Armour>)>();
+/// for (health, armour) in &mut fighters {
+///     health.0 -= 4_u32.saturating_sub(armour.map_or(0, |armour| armour.0));
+/// }
+/// assert_eq!(fighters.get(knight).unwrap().0.0, 9);
+/// assert_eq!(fighters.get(page).unwrap().0.0, 1);
+/// ```
 #[doc(alias = "view")]
 pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
     data: D::Fetch<'w>,

@@ -104,6 +104,28 @@ impl<Marker: 'static, F: SystemFunction<Marker, Return = bool>> Condition
 }
 
 /// What can be added to a schedule: a system, [`Configs`], or a tuple of these.
+///
+/// Use its methods to say more about systems than the order in which they are added.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// fn think(mut log: ResMut<Vec<&str>>) { log.push("think") }
+/// fn plan(mut log: ResMut<Vec<&str>>) { log.push("plan") }
+/// fn act(mut log: ResMut<Vec<&str>>) { log.push("act") }
+/// fn rest(mut log: ResMut<Vec<&str>>) { log.push("rest") }
+///
+/// let mut schedule = Schedule::new();
+/// schedule.add_systems((
+///     act.after("decide"),
+///     (think, plan).chain().in_set("decide"),
+///     rest.run_if(|| false),
+/// ));
+/// let mut world = World::new();
+/// world.insert_resource(Vec::<&str>::new());
+/// schedule.step(&mut world);
+/// assert_eq!(*world.resource::<Vec<&str>>(), ["think", "plan", "act"]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be added to a schedule",
     label = "not a system, nor a tuple of systems",

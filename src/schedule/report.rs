@@ -6,6 +6,20 @@ use std::time::Duration;
 use crate::world::CommandReport;
 
 /// What a step has done; prints as a table.
+///
+/// Look at it for the time of each system, and for commands that came too late for their entity.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// let mut schedule = Schedule::new();
+/// schedule.add_systems(|mut commands: Commands| {
+///     commands.spawn(());
+/// });
+/// let report = schedule.set_timed(true).step(&mut World::new());
+/// assert_eq!((report.systems_run, report.growth, report.commands.skipped), (1, 1, 0));
+/// println!("{report}");
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct StepReport {

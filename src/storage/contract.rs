@@ -9,6 +9,9 @@ use crate::tick::Tick;
 
 /// Keeps the values of an [`EntityMap`](super::EntityMap).
 ///
+/// Those that come with the library are enough for most programs. Write one of your own for another layout
+/// of values: blocks of fixed size, a file that is mapped into memory, one array for each field.
+///
 /// The map keeps the entities in packed order and tells the storage of every change of that
 /// order. A storage may keep values by position, by entity, or any other way, as long as it finds
 /// them again.

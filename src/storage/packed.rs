@@ -13,7 +13,7 @@ use crate::sparse::{HashedMap, PagedMap, SparseMap};
 /// Values in a plain slice, found through pages: the default storage.
 ///
 /// Removing moves the last value to the place of the removed one. Values without size (tags)
-/// take no memory.
+/// take no memory. Good for nearly everything; the module's documentation has a table of the others.
 pub struct Packed<T, M = PagedMap> {
     values: Vec<UnsafeCell<T>>,
     map: PhantomData<fn() -> M>,

@@ -103,7 +103,26 @@ impl Tracking for WithTicks {
 
 /// A tracked value that may be changed.
 ///
-/// As soon as it is borrowed mutably it counts as changed; reading through it does not.
+/// As soon as it is borrowed mutably it counts as changed; reading through it does not. It is what `&mut T`
+/// gives for a component that says `#[component(track)]`.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// #[derive(Component, PartialEq)]
+/// #[component(track)]
+/// struct Health(u32);
+///
+/// let mut world = World::new();
+/// let id = world.spawn(Health(5));
+/// world.refresh();
+///
+/// let mut health: Mut<Health> = world.get_mut::<Health>(id).unwrap();
+/// assert!(!health.set_if_neq(Health(5))); // the same: no change
+/// assert!(health.0 == 5 && !health.is_changed());
+/// health.0 = 4;
+/// assert!(health.is_changed());
+/// ```
 pub struct Mut<'a, T> {
     value: &'a mut T,
     marks: Marks<'a>,
@@ -111,6 +130,22 @@ pub struct Mut<'a, T> {
 }
 
 /// A tracked value, for reading, that knows when it was changed.
+///
+/// Use it where all are looked at and the new ones are treated differently; where only these matter,
+/// the filter [`Changed`](crate::Changed) costs less.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] #[component(track)] struct Health(u32);
+/// let mut world = World::new();
+/// world.spawn(Health(5));
+/// world.refresh();
+/// world.spawn(Health(6));
+///
+/// let query = world.query::<Ref<Health>>();
+/// assert_eq!(query.iter().map(|health| (health.0, health.is_added())).collect::<Vec<_>>(), [(5, false), (6, true)]);
+/// ```
 pub struct Ref<'a, T> {
     value: &'a T,
     marks: Marks<'a>,

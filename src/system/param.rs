@@ -26,6 +26,31 @@ use crate::world::World;
 ///
 /// `derive(SystemParam)` makes one of a struct of parameters. The trait is safe to implement: a
 /// parameter gets at the world only through the guards that everybody has to take.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # use esker::SystemParam;
+/// # #[derive(Component)] struct Purse(u32);
+/// struct Rate(u32);
+///
+/// #[derive(SystemParam)]
+/// struct Treasury<'w> {
+///     purses: Query<'w, &'static mut Purse>,
+///     rate: Res<'w, Rate>,
+/// }
+///
+/// fn collect(mut treasury: Treasury) {
+///     let rate = treasury.rate.0;
+///     treasury.purses.iter_mut().for_each(|purse| purse.0 -= purse.0 * rate / 100);
+/// }
+///
+/// let mut world = World::new();
+/// world.insert_resource(Rate(10));
+/// let id = world.spawn(Purse(50));
+/// world.run_system(collect);
+/// assert_eq!(world.get::<Purse>(id).unwrap().0, 45);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a system",
     label = "not a system parameter",

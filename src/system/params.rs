@@ -110,9 +110,18 @@ impl SystemParam for &World {
 /// # Examples
 /// ```
 /// # use esker::prelude::*;
-/// fn count(mut runs: Local<u32>) {
+/// fn count(mut runs: Local<u32>, mut seen: ResMut<Vec<u32>>) {
 ///     *runs += 1;
+///     seen.push(*runs);
 /// }
+///
+/// let mut world = World::new();
+/// world.insert_resource(Vec::<u32>::new());
+/// let mut schedule = Schedule::new();
+/// schedule.add_systems(count);
+/// schedule.step(&mut world);
+/// schedule.step(&mut world);
+/// assert_eq!(*world.resource::<Vec<u32>>(), [1, 2]);
 /// ```
 #[derive(Debug)]
 pub struct Local<'s, T>(&'s mut T);
@@ -185,6 +194,30 @@ impl SystemParam for Commands<'_, '_> {
 }
 
 /// Reads messages, each once; see [`World::send`].
+///
+/// Use messages where one system has something to say and others, any number, listen: each reader gets
+/// each message once, in order, however seldom it runs.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// struct Hit(u32);
+///
+/// fn fight(mut hits: MessageWriter<Hit>) {
+///     hits.send(Hit(3));
+/// }
+/// fn score(hits: MessageReader<Hit>, mut total: ResMut<u32>) {
+///     *total += hits.read().map(|hit| hit.0).sum::<u32>();
+/// }
+///
+/// let mut world = World::new();
+/// world.insert_resource(0_u32);
+/// let mut schedule = Schedule::new();
+/// schedule.add_systems((fight, score));
+/// schedule.step(&mut world);
+/// schedule.step(&mut world);
+/// assert_eq!(*world.resource::<u32>(), 6);
+/// ```
 pub struct MessageReader<'w, M: Send + Sync + 'static> {
     batch: MessageBatch<'w, M>,
 }
@@ -253,6 +286,28 @@ impl<M: Send + Sync + 'static> SystemParam for MessageWriter<'_, M> {
 }
 
 /// Reads who has lost a `T`, each removal once; see [`World::removed`].
+///
+/// Use it to clean up after components at a system's own pace; to act before the value goes there is
+/// [`World::on_remove`].
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Body;
+/// fn forget(gone: Removed<Body>, mut forgotten: ResMut<usize>) {
+///     *forgotten += gone.iter().count();
+/// }
+///
+/// let mut world = World::new();
+/// world.insert_resource(0_usize);
+/// let mut schedule = Schedule::new();
+/// schedule.add_systems(forget);
+/// schedule.build(&mut world).unwrap(); // it reads from now on
+/// let id = world.spawn(Body);
+/// world.despawn(id).unwrap();
+/// schedule.step(&mut world);
+/// assert_eq!(*world.resource::<usize>(), 1);
+/// ```
 #[derive(Debug)]
 pub struct Removed<'w, T: Component>(Removals<'w, T>);
 

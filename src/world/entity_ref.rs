@@ -6,6 +6,23 @@ use crate::component::{Component, MutOf};
 use crate::entity::{Entity, NoSuchEntity};
 
 /// A living entity and its world, for reading.
+///
+/// Use it to pass "an entity and all it has" to a function; as a term of a query it lends whatever the
+/// entity has, each component under a guard of its own.
+///
+/// # Examples
+/// ```
+/// # use esker::{Component, EntityRef, World};
+/// # #[derive(Component)] struct Name(&'static str);
+/// fn describe(entity: EntityRef) -> String {
+///     entity.get::<Name>().map_or(entity.id().to_string(), |name| name.0.to_owned())
+/// }
+///
+/// let mut world = World::new();
+/// let (ada, nobody) = (world.spawn(Name("Ada")), world.spawn(()));
+/// assert_eq!(describe(world.entity(ada).unwrap()), "Ada");
+/// assert_eq!(describe(world.entity(nobody).unwrap()), "1v0");
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[doc(alias = "handle")]
 pub struct EntityRef<'w> {

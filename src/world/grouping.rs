@@ -10,7 +10,7 @@ use crate::entity::Entity;
 use crate::group::{Clash, Condition, Family, GroupNumber};
 use crate::storage::Storage;
 
-/// A group of a world; see [`World::group`].
+/// A group of a world; see [`World::group`]. Needed to ask for its members, to sort it and to end it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupId(GroupNumber);
 

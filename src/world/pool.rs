@@ -20,7 +20,7 @@ use crate::tick::Tick;
 
 /// All values of a component, for reading.
 ///
-/// Empty for a component the world does not know: reading never makes a pool.
+/// Empty for a component the world does not know: reading never makes a pool. See [`World::pool`].
 #[derive(Debug)]
 pub struct Pool<'w, T: Component> {
     map: Option<Read<'w, Map<T>>>,
@@ -29,7 +29,7 @@ pub struct Pool<'w, T: Component> {
 /// All values of a component, for changing: the values, and who has one.
 ///
 /// Works through `&World`, beside borrows of other components. Ids are checked: a dead entity
-/// gets nothing.
+/// gets nothing. In a system, use it where commands would come too late; see [`World::pool_mut`].
 pub struct PoolMut<'w, T: Component> {
     map: Write<'w, Map<T>>,
     tag: &'w Tag,

@@ -8,6 +8,17 @@ use crate::storage::MapMemory;
 /// Heap memory of a [`World`], in bytes; prints as a table.
 ///
 /// Counts what the world itself has allocated; what values and resources own is theirs.
+///
+/// # Examples
+/// ```
+/// # use esker::{Component, World};
+/// # #[derive(Component)] struct Position([f32; 2]);
+/// let mut world = World::new();
+/// world.spawn_batch((0..1000).map(|_| Position([0.0; 2])));
+/// let report = world.memory_report();
+/// assert!(report.pools[0].memory.values >= 8_000);
+/// println!("{report}");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryReport {
     /// Slots of ids and signatures.

@@ -13,9 +13,32 @@ use super::{BorrowConflict, World};
 use crate::cell::{Cell, Read, ThreadBound, Write};
 
 /// A resource, for reading; given back when dropped.
+///
+/// A resource is a value of which a world has one: settings, the time, a random generator. Use it for
+/// what belongs to no entity. As a parameter it lets a system read it; who may do without says
+/// `Option<Res<R>>`.
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// struct Gravity(f32);
+///
+/// let mut world = World::new();
+/// world.insert_resource(Gravity(9.81));
+/// world.run_system(|gravity: Res<Gravity>| assert!(gravity.0 > 9.0));
+/// ```
 pub struct Res<'w, R>(Read<'w, R>);
 
-/// A resource, for changing; given back when dropped.
+/// A resource, for changing; given back when dropped. See [`Res`].
+///
+/// # Examples
+/// ```
+/// # use esker::prelude::*;
+/// let mut world = World::new();
+/// world.insert_resource(Vec::<u32>::new());
+/// world.run_system(|mut scores: ResMut<Vec<u32>>| scores.push(3));
+/// assert_eq!(*world.resource::<Vec<u32>>(), [3]);
+/// ```
 pub struct ResMut<'w, R>(Write<'w, R>);
 
 /// The resources of a world, in the order in which their types first came, each in a cell.

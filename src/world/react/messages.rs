@@ -20,7 +20,8 @@ pub struct MessageCursor<M> {
     message: PhantomData<fn() -> M>,
 }
 
-/// Sends messages through `&World`; see [`World::message_writer`].
+/// Sends messages through `&World`, also from systems; see [`World::message_writer`] and
+/// [`MessageReader`](crate::MessageReader).
 #[derive(Debug)]
 pub struct MessageWriter<'w, M> {
     messages: ResMut<'w, Messages<M>>,

@@ -17,7 +17,7 @@ impl<F: FnMut(&World, Entity, &mut Commands<'_, '_>) + Send + Sync + 'static> Li
 
 pub(in crate::world) type BoxedListener = Box<dyn Listener>;
 
-/// A listener's place; see [`World::disconnect`].
+/// A listener's place; keep it to [`disconnect`](World::disconnect) the listener some day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Connection(pub(super) u64);
 
