@@ -3,7 +3,7 @@
 #![cfg(all(feature = "derive", feature = "serde"))]
 
 use esker::prelude::*;
-use esker::snapshot::{Rollback, Snapshot, SnapshotTypes};
+use esker::snapshot::{Rollback, Snapshot, SnapshotError, SnapshotTypes};
 use serde::{Deserialize, Serialize};
 
 #[derive(Component, Snapshot, Serialize, Deserialize)]
@@ -189,4 +189,42 @@ fn groups_are_right_after_going_back_whatever_they_depend_on() {
         );
         types.clone_world(&world).unwrap().verify().unwrap();
     }
+}
+
+#[test]
+fn a_delta_does_not_reach_behind_the_moment_of_going_back() {
+    let types = SnapshotTypes::new().component::<Mark>();
+    let mut world = World::new();
+    types.keep_departures(&mut world, 100);
+    let id = world.spawn(Mark(1));
+    let mut past = Rollback::new(types.clone(), 2);
+    past.keep(&world).unwrap();
+    let sent = world.advance_tick();
+    world.despawn(id).unwrap();
+    assert!(types.delta(&world, sent).is_ok());
+
+    past.back(&mut world, 0).unwrap();
+
+    let error = types.delta(&world, sent).unwrap_err();
+    assert!(matches!(error, SnapshotError::TooOld { .. }), "{error}");
+    let now = world.advance_tick();
+    assert!(types.delta(&world, now).is_ok());
+}
+
+#[test]
+fn components_that_are_registered_later_are_listened_to_once() {
+    let mut world = World::new();
+    world.register::<Mark>();
+    SnapshotTypes::new().keep_departures(&mut world, 100);
+    let types = SnapshotTypes::new().component::<Mark>();
+    types.keep_departures(&mut world, 100);
+    types.keep_departures(&mut world, 100);
+    let id = world.spawn(Mark(1));
+    let mut twin = types.clone_world(&world).unwrap();
+    let sent = world.advance_tick();
+
+    world.remove::<Mark>(id).unwrap();
+    types.apply(&mut twin, &types.delta(&world, sent).unwrap()).unwrap();
+
+    assert!(twin.is_alive(id) && !twin.has::<Mark>(id));
 }

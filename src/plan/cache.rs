@@ -93,6 +93,12 @@ impl Default for Plans {
 }
 
 impl Plans {
+    /// No plans, with the same budget.
+    #[cfg(feature = "serde")]
+    pub(crate) fn alike(&self) -> Self {
+        Self::with_budget(self.budget)
+    }
+
     pub(crate) fn with_budget(budget: usize) -> Self {
         Self { budget, ..Self::default() }
     }

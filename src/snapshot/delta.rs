@@ -42,11 +42,13 @@ impl Delta {
 
 /// What has come and gone, oldest first: a resource of the world.
 #[derive(Debug)]
-struct Departures {
+pub(super) struct Departures {
     /// Everything after this tick is known.
     since: Tick,
     limit: usize,
     log: VecDeque<(Tick, Event)>,
+    /// Components that are listened to.
+    watched: Vec<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +68,16 @@ impl Departures {
         }
         departures.log.push_back((world.tick(), event));
     }
+
+    /// Forgets everything, because the world went back and nobody was told.
+    pub(super) fn forget(world: &mut World) {
+        if world.try_resource::<Self>().is_ok() {
+            let since = world.advance_tick();
+            let mut departures = world.resource_mut::<Self>();
+            departures.log.clear();
+            departures.since = since;
+        }
+    }
 }
 
 impl SnapshotTypes {
@@ -74,9 +86,19 @@ impl SnapshotTypes {
     ///
     /// At most `limit` events are remembered; who asks for what is older is told so.
     pub fn keep_departures(&self, world: &mut World, limit: usize) {
-        let is_first = world.try_resource::<Departures>().is_err();
-        let since = world.advance_tick();
-        world.insert_transient(Departures { since, limit: limit.max(1), log: VecDeque::new() });
+        let before = world.remove_resource::<Departures>();
+        let is_first = before.is_none();
+        let mut watched = before.map_or(Vec::new(), |before| before.watched);
+        for component in self.components().iter().filter(|component| component.is_tracked()) {
+            if !watched.contains(&component.name()) {
+                watched.push(component.name());
+                component.watch(world, |world, entity, name| {
+                    Departures::note(world, Event::Removed(entity, name));
+                });
+            }
+        }
+        let (since, limit) = (world.advance_tick(), limit.max(1));
+        world.insert_transient(Departures { since, limit, log: VecDeque::new(), watched });
         if !is_first {
             return;
         }
@@ -86,11 +108,6 @@ impl SnapshotTypes {
         _ = world.on_despawn(|world: &World, entity: Entity, _: &mut Commands<'_, '_>| {
             Departures::note(world, Event::Despawned(entity));
         });
-        for component in self.components().iter().filter(|component| component.is_tracked()) {
-            component.watch(world, |world, entity, name| {
-                Departures::note(world, Event::Removed(entity, name));
-            });
-        }
     }
 
     /// What has changed in a world since a tick.

@@ -1,6 +1,6 @@
 //! Ids inside components and resources, which change their names from world to world.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 
@@ -93,6 +93,36 @@ impl<T: MapEntities> MapEntities for VecDeque<T> {
     }
 }
 
+/// Sets, out of which ids go that lead nowhere.
+macro_rules! sets {
+    ($($name:ident $(, $hasher:ident)?);*) => {
+        $(impl<$($hasher: BuildHasher + Default)?> MapEntities for $name<Entity $(, $hasher)?> {
+            fn map_entities(&mut self, mapper: &mut EntityMapper<'_>) -> bool {
+                let ids = std::mem::take(self).into_iter();
+                *self = ids.filter_map(|id| mapper.map(id)).collect();
+                true
+            }
+        })*
+    };
+}
+
+sets!(HashSet, S; BTreeSet);
+
+/// Tuples, of which each part is mapped.
+macro_rules! tuple {
+    ($($name:ident $at:tt),*) => {
+        impl<$($name: MapEntities),*> MapEntities for ($($name,)*) {
+            #[allow(unused_variables, reason = "the empty tuple has nothing")]
+            fn map_entities(&mut self, mapper: &mut EntityMapper<'_>) -> bool {
+                // Each of them, also behind one that leads nowhere.
+                true $(& self.$at.map_entities(mapper))*
+            }
+        }
+    };
+}
+
+crate::tuples::all_tuples!(tuple);
+
 impl<T: MapEntities, const N: usize> MapEntities for [T; N] {
     fn map_entities(&mut self, mapper: &mut EntityMapper<'_>) -> bool {
         // Each of them, also behind one that leads nowhere.
@@ -141,6 +171,10 @@ mod tests {
         let mut mapper = EntityMapper::new(&mut map);
         let mut list = vec![id(1), id(9), id(2)];
         let mut option = Some(id(8));
+        let mut pair = (id(2), vec![id(9), id(0)]);
+        let mut set: BTreeSet<Entity> = [id(1), id(6)].into();
+        assert!(pair.map_entities(&mut mapper) && set.map_entities(&mut mapper));
+        assert_eq!((pair.0, pair.1, set.len()), (id(102), vec![id(100)], 1));
         let mut array = [id(7), id(3)];
         let mut keys: BTreeMap<Entity, &str> = [(id(4), "kept"), (id(6), "gone")].into();
 

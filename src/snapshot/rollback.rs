@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use super::delta::Departures;
 use super::error::SnapshotError;
 use super::state::State;
 use super::types::SnapshotTypes;
@@ -63,7 +64,8 @@ impl Rollback {
     /// The world goes on as if nothing had happened since: the state has the same ids and order of all
     /// pools, and a system that runs every step sees the same values as changed as it did then. So
     /// listeners, sets and readers of removals are not told; who keeps something about the world outside
-    /// of it must look anew. Messages that nobody has read stay.
+    /// of it must look anew. Messages that nobody has read stay, and a
+    /// [delta](World::delta_since) cannot begin before the moment of going back.
     ///
     /// The state itself stays kept, so that one can go back to it again.
     ///
@@ -77,6 +79,7 @@ impl Rollback {
         let state = self.states[nth].copy().expect("it was copied before");
         self.states.truncate(nth + 1);
         state.put_back(world, &self.types);
+        Departures::forget(world);
         Ok(())
     }
 
