@@ -140,6 +140,34 @@ fn what_cannot_be_made_leaves_a_world_that_works() {
 }
 
 #[test]
+fn what_happened_is_heard_of_with_the_next_operation_if_something_required_cannot_be_made() {
+    let mut world = World::new();
+    world.insert_resource(Vec::<(&str, Entity)>::new());
+    fn hear(name: &'static str) -> impl esker::world::Listener {
+        move |world: &World, entity: Entity, _: &mut Commands<'_, '_>| {
+            world.resource_mut::<Vec<(&str, Entity)>>().push((name, entity));
+        }
+    }
+    _ = world.on_spawn(hear("spawn"));
+    _ = world.on_add::<Hopeless>(hear("hopeless"));
+    _ = world.on_add::<Last>(hear("last"));
+    world.reactive::<Last>().added::<Last>().build();
+
+    assert!(panics_as_planned(|| world.spawn((Last(1), Hopeless, Top(1)))));
+    let first = world.entities().next().unwrap();
+    assert!(world.resource::<Vec<(&str, Entity)>>().is_empty());
+    let second = world.spawn(Last(2));
+
+    let heard = [("spawn", first), ("last", first), ("hopeless", first)];
+    let heard = heard.into_iter().chain([("spawn", second), ("last", second)]);
+    assert_eq!(*world.resource::<Vec<(&str, Entity)>>(), heard.collect::<Vec<_>>());
+    assert_eq!(world.drain_reacted::<Last>(), [first, second]);
+    // What could not be made is not tried again; what comes after it is made.
+    assert!(!world.has::<Never>(first) && world.has::<(Top, Middle)>(first));
+    world.verify().unwrap();
+}
+
+#[test]
 fn a_watch_tells_who_has_crossed_whatever_filled_and_emptied_the_group() {
     for seed in 0..60 {
         let _report =

@@ -31,8 +31,11 @@ impl World {
         }
         self.pools.notes.is_pending = false;
         let mut events = mem::take(&mut self.pools.notes.events);
+        let noted = events.len();
         self.tell_of_reserved(&mut events);
-        self.add_required(&mut events);
+        // Spawns that were put in front require nothing.
+        let provided = mem::take(&mut self.pools.notes.provided) + events.len() - noted;
+        let events = self.add_required(events, provided);
         for &event in &events {
             self.tell_sets(event);
         }
@@ -106,24 +109,26 @@ impl World {
         }
     }
 
-    /// Adds what added components require, and notes that, too.
-    fn add_required(&mut self, events: &mut Vec<Event>) {
-        let mut at = 0;
-        while let Some(&Event { what, component, entity }) = events.get(at) {
-            at += 1;
-            if what != What::Added {
-                continue;
-            }
+    /// Adds what added components require, and notes that, too. The first events are provided for.
+    ///
+    /// If one of them cannot be made, the events wait for the next operation, and what comes after
+    /// the one that failed is added then.
+    fn add_required(&mut self, events: Vec<Event>, provided: usize) -> Vec<Event> {
+        let mut waiting = Waiting { world: self, events, at: provided };
+        while let Some(&Event { what, component, entity }) = waiting.events.get(waiting.at) {
+            waiting.at += 1;
+            let pools = &mut waiting.world.pools;
             // It may be gone again, if it was added through `&World`.
-            if !self.pools.at_mut(component as usize).map_mut().contains(entity) {
+            if what != What::Added || !pools.at_mut(component as usize).map_mut().contains(entity) {
                 continue;
             }
-            for require in self.pools.at(component as usize).required() {
-                require(self, entity);
+            for require in pools.at(component as usize).required() {
+                require(waiting.world, entity);
             }
-            events.append(&mut self.pools.notes.events);
+            waiting.events.append(&mut waiting.world.pools.notes.events);
         }
-        self.pools.notes.is_pending = false;
+        waiting.world.pools.notes.is_pending = false;
+        mem::take(&mut waiting.events)
     }
 
     /// Calls the listeners to an event.
@@ -277,6 +282,26 @@ impl Drop for Held<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.pools.notes.holds -= 1;
+    }
+}
+
+/// Events on their way to who hears of them; noted again if something they require cannot be made.
+struct Waiting<'w> {
+    world: &'w mut World,
+    events: Vec<Event>,
+    /// Those before it are provided with what they require, as far as it could be made.
+    at: usize,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.events.is_empty() {
+            let notes = &mut self.world.pools.notes;
+            self.events.append(&mut notes.events);
+            notes.events = mem::take(&mut self.events);
+            notes.provided = self.at;
+            notes.is_pending = true;
+        }
     }
 }
 

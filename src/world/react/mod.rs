@@ -65,6 +65,8 @@ pub(super) struct React {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(super) events: Vec<Event>,
+    /// How many of them, from the first on, have what they require already: an operation unwound.
+    provided: usize,
     /// Whether there is something to do at the end: events, commands, entries of journals.
     pub(super) is_pending: bool,
     /// Components of whose journals entries wait to be dropped.
