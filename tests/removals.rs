@@ -71,7 +71,7 @@ impl Scene {
 }
 
 /// The ways in which values go, of all entities or of the first.
-const WAYS: [fn(&mut World, &[Entity]); 11] = [
+const WAYS: [fn(&mut World, &[Entity]); 14] = [
     |world, ids| _ = world.remove::<Late>(ids[0]),
     |world, ids| _ = world.take::<Late>(ids[0]),
     |world, ids| world.despawn(ids[0]).unwrap(),
@@ -83,6 +83,9 @@ const WAYS: [fn(&mut World, &[Entity]); 11] = [
     |world, _| world.pool_mut::<Late>().clear(),
     |world, ids| _ = world.remove::<(Late, Early)>(ids[1]),
     |world, ids| _ = world.take::<(Late, Early)>(ids[1]),
+    |world, ids| _ = world.remove::<(Early, Late)>(ids[0]),
+    |world, ids| _ = world.take::<(Early, (Kept, Late))>(ids[0]),
+    |world, ids| _ = world.entity_mut(ids[0]).unwrap().remove::<(Early, Late, Late)>(),
 ];
 
 #[test]

@@ -30,6 +30,8 @@ pub(crate) struct PoolBox<T: Component> {
     limbo: Vec<T>,
     /// Entries of the journal that wait likewise.
     overtaken: Vec<Removal<T>>,
+    /// The entry for a value that is about to go together with others.
+    drafted: Option<Removal<T>>,
 }
 
 impl<T: Component> PoolBox<T> {
@@ -41,6 +43,7 @@ impl<T: Component> PoolBox<T> {
             echo: Cell::default(),
             limbo: Vec::new(),
             overtaken: Vec::new(),
+            drafted: None,
         }
     }
 
@@ -59,9 +62,24 @@ impl<T: Component> PoolBox<T> {
     #[cold]
     pub(super) fn note_removal(&mut self, entity: Entity) {
         if let Some(value) = self.cell.get_mut().get(entity) {
-            let removal = removal(entity, value);
+            let drafted = self.drafted.take().filter(|drafted| drafted.entity == entity);
+            let removal = drafted.unwrap_or_else(|| removal(entity, value));
             self.overtaken.extend(self.journal.get_mut().push(removal));
         }
+    }
+
+    /// Makes the entry for a value that is about to go together with others: a copy may unwind.
+    pub(super) fn draft_one(&mut self, entity: Entity) {
+        self.drafted = None;
+        if self.tag.is_journaled {
+            let value = self.cell.get_mut().get(entity);
+            self.drafted = value.map(|value| removal(entity, value));
+        }
+    }
+
+    /// Drops the entry that `draft_one` has made, if it was not needed.
+    pub(super) fn drop_draft(&mut self) {
+        self.drafted = None;
     }
 
     /// Entries for the journal of all values, which are about to go; none if nobody reads them.
@@ -174,6 +192,9 @@ pub(crate) trait AnyPool: Send + Sync {
     /// Whether somebody reads who has lost a value.
     fn is_journaled(&mut self) -> bool;
 
+    /// Whether the values that somebody reads of are copied when they go.
+    fn copies_removed(&mut self) -> bool;
+
     /// Drops what all readers of the journal have read.
     fn trim_journal(&mut self);
 
@@ -259,6 +280,10 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     fn is_journaled(&mut self) -> bool {
         self.journal.get_mut().has_readers()
+    }
+
+    fn copies_removed(&mut self) -> bool {
+        self.is_journaled() && T::keep_removed().is_some()
     }
 
     fn trim_journal(&mut self) {

@@ -41,6 +41,8 @@ pub(crate) struct Pools {
     pub(crate) notes: Notes,
     /// Whether anybody listens to a removal.
     pub(crate) hears_removal: bool,
+    /// Whether something is to be done before components go: listeners are told, or values copied.
+    pub(crate) prepares_removal: bool,
     /// Whether a despawn needs more than the pools and groups.
     pub(crate) death_needs_care: bool,
     /// Whether anybody cares for any pool.
@@ -280,6 +282,9 @@ impl Pools {
         let Notes { signals, .. } = &self.notes;
         let ids = 0..self.len() as u32;
         self.hears_removal = ids.clone().any(|id| signals.hears(What::Removing, id));
+        self.prepares_removal =
+            self.hears_removal || ids.clone().any(|id| self.at_mut(id as usize).copies_removed());
+        let Notes { signals, .. } = &self.notes;
         self.hears_spawn = signals.hears(What::Spawned, 0);
         self.is_cared_for =
             self.hears_removal || ids.clone().any(|id| self.at(id as usize).tag().needs_care);

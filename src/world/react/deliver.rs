@@ -1,5 +1,6 @@
 //! Delivers what an operation has noted.
 
+use std::marker::PhantomData;
 use std::mem;
 
 use super::{Cause, Event, Queue, What};
@@ -162,12 +163,20 @@ impl World {
     /// Tells the listeners that those of these components that `entity` has are about to go.
     #[inline]
     pub(in crate::world) fn announce<B: Bundle>(&mut self, entity: Entity) {
-        if self.pools.hears_removal {
-            self.announce_each::<B>(entity);
+        if self.pools.prepares_removal {
+            self.prepare_removal::<B>(entity);
         }
     }
 
     #[cold]
+    fn prepare_removal<B: Bundle>(&mut self, entity: Entity) {
+        if self.pools.hears_removal {
+            self.announce_each::<B>(entity);
+        }
+        // All copies before anything is changed: one of them may unwind.
+        Drafts::<B> { world: self, bundle: PhantomData }.make(entity);
+    }
+
     fn announce_each<B: Bundle>(&mut self, entity: Entity) {
         struct Announce<'w>(&'w mut World, Entity, Vec<ComponentId>);
         impl ComponentVisitor for Announce<'_> {
@@ -264,6 +273,45 @@ impl World {
         let words: Vec<String> = words.collect();
         let (head, tail) = (&words[..4.min(words.len())], &words[words.len().saturating_sub(2)..]);
         format!("{}, …, {}", head.join(", "), tail.join(", "))
+    }
+}
+
+/// Copies, for readers of removals, of values that are about to go together.
+struct Drafts<'w, B: Bundle> {
+    world: &'w mut World,
+    bundle: PhantomData<B>,
+}
+
+impl<B: Bundle> Drafts<'_, B> {
+    fn make(self, entity: Entity) {
+        struct Make<'w>(&'w mut World, Entity, Vec<ComponentId>);
+        impl ComponentVisitor for Make<'_> {
+            fn visit<T: Component>(&mut self) {
+                let Some(pool) = self.0.pools.get_mut::<T>() else { return };
+                // One that is named twice goes once.
+                if !self.2.contains(&pool.tag.id) {
+                    self.2.push(pool.tag.id);
+                    pool.draft_one(self.1);
+                }
+            }
+        }
+        B::visit(&mut Make(self.world, entity, Vec::new()));
+        // They are for who takes the values out.
+        mem::forget(self);
+    }
+}
+
+impl<B: Bundle> Drop for Drafts<'_, B> {
+    fn drop(&mut self) {
+        struct Unmake<'w>(&'w mut World);
+        impl ComponentVisitor for Unmake<'_> {
+            fn visit<T: Component>(&mut self) {
+                if let Some(pool) = self.0.pools.get_mut::<T>() {
+                    pool.drop_draft();
+                }
+            }
+        }
+        B::visit(&mut Unmake(self.world));
     }
 }
 
