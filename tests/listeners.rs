@@ -487,6 +487,48 @@ fn a_reserved_entity_is_heard_of_before_its_components_and_its_death() {
 }
 
 #[test]
+fn a_connection_that_is_scoped_twice_ends_with_the_first_of_its_scopes() {
+    for first in [true, false] {
+        let (mut world, log) = (World::new(), Log::default());
+        let connection = world.on_add::<A>(log.hears("add"));
+        let scopes = (world.scope_connection(connection), world.scope_connection(connection));
+        world.spawn(A(0));
+        assert_eq!(log.take().len(), 1);
+
+        let left = if first {
+            drop(scopes.0);
+            scopes.1
+        } else {
+            drop(scopes.1);
+            scopes.0
+        };
+
+        world.spawn(A(0));
+        assert!(log.take().is_empty());
+        assert!(left.is_some() && world.scope_connection(connection).is_none());
+        assert!(!world.disconnect(connection));
+    }
+}
+
+#[test]
+fn of_what_was_done_through_a_shared_world_listeners_hear_at_the_refresh_also_if_it_is_dead() {
+    let (mut world, log) = (World::new(), Log::default());
+    _ = world.on_add::<A>(log.hears("add"));
+    _ = world.on_add::<A>(|_, entity, commands| commands.insert(entity, B(0)));
+    let (a, b) = (world.spawn(()), world.spawn(()));
+    world.pool_mut::<A>().insert(a, A(0)).unwrap();
+    world.pool_mut::<A>().insert(b, A(0)).unwrap();
+    world.despawn(a).unwrap();
+
+    world.refresh();
+
+    assert_eq!(log.take(), [format!("add {a}"), format!("add {b}")]);
+    assert!(world.has::<B>(b) && !world.is_alive(a));
+    assert_eq!(world.command_report().skipped, 1);
+    world.verify().unwrap();
+}
+
+#[test]
 fn a_removal_that_names_a_component_twice_is_heard_once() {
     let (mut world, log) = (World::new(), Log::default());
     _ = world.on_remove::<A>(log.hears("remove"));

@@ -31,8 +31,8 @@ pub struct ScopedConnection {
 /// A listener and how long it listens.
 pub(super) struct Entry<L> {
     pub(super) connection: Connection,
-    /// Gone when a scoped connection has ended.
-    scope: Option<Weak<()>>,
+    /// One for each scope that it was given; the first that is gone has ended it.
+    scopes: Vec<Weak<()>>,
     pub(super) listener: L,
 }
 
@@ -47,7 +47,7 @@ impl<L> Default for List<L> {
 
 impl<L> List<L> {
     pub(super) fn add(&mut self, connection: Connection, listener: L) {
-        self.0.push(Entry { connection, scope: None, listener });
+        self.0.push(Entry { connection, scopes: Vec::new(), listener });
     }
 
     fn remove(&mut self, connection: Connection) -> Option<L> {
@@ -60,15 +60,15 @@ impl<L> List<L> {
         let is_it = |entry: &&mut Entry<L>| entry.connection == connection && entry.is_alive();
         let entry = self.0.iter_mut().find(is_it)?;
         let lives = Arc::new(());
-        entry.scope = Some(Arc::downgrade(&lives));
+        entry.scopes.push(Arc::downgrade(&lives));
         Some(ScopedConnection { _lives: lives })
     }
 }
 
 impl<L> Entry<L> {
-    /// Whether its scope has not ended.
+    /// Whether none of its scopes has ended.
     pub(super) fn is_alive(&self) -> bool {
-        self.scope.as_ref().is_none_or(|scope| scope.strong_count() > 0)
+        self.scopes.iter().all(|scope| scope.strong_count() > 0)
     }
 }
 
@@ -175,6 +175,11 @@ impl World {
     /// bundle, or a batch. They read the world; what they want to change they record as
     /// [`Commands`], which are carried out when all of them were called.
     ///
+    /// Of what was done through `&World` (by a [`PoolMut`](crate::PoolMut), or a
+    /// [`Locked`](crate::world::Locked)) they hear at the next [`refresh`](Self::refresh), pool by
+    /// pool. By then the entity may have lost the component again, or be dead: who listens to a pool
+    /// that is changed so asks before he trusts. Commands for a dead entity are skipped.
+    ///
     /// If a listener panics, the panic goes on to who called the operation. The operation is done
     /// then; listeners that were not called yet are not, and commands are dropped.
     pub fn on_add<T: Component>(&mut self, listener: impl Listener) -> Connection {
@@ -234,6 +239,8 @@ impl World {
     }
 
     /// Ends a connection when what is returned is dropped; `None` if it has ended already.
+    ///
+    /// One that is scoped several times ends with the first of its scopes.
     pub fn scope_connection(&mut self, connection: Connection) -> Option<ScopedConnection> {
         self.any_lists().find_map(|list| list.scope_of(connection))
     }
