@@ -511,6 +511,95 @@ fn a_connection_that_is_scoped_twice_ends_with_the_first_of_its_scopes() {
 }
 
 #[test]
+fn what_a_listener_has_spawned_is_not_born_if_it_or_an_earlier_command_panics() {
+    type Act = fn(&mut World);
+    let acts: [Act; 4] = [
+        // The listener itself.
+        |world| {
+            _ = world.on_add::<A>(|_, _, commands| {
+                commands.spawn(B(1));
+                commands.spawn_empty();
+                planned_panic();
+            });
+            world.spawn(A(0));
+        },
+        // One after it.
+        |world| {
+            _ = world.on_add::<A>(|_, _, commands| _ = commands.spawn(B(1)));
+            _ = world.on_add::<A>(|_, _, _| planned_panic());
+            world.spawn(A(0));
+        },
+        // A command before the spawn.
+        |world| {
+            _ = world.on_add::<A>(|_, _, commands| {
+                commands.add(|_| planned_panic());
+                commands.spawn(B(1));
+            });
+            world.spawn(A(0));
+        },
+        // A system that runs alone, also where ids are limited.
+        |world| {
+            world.spawn(A(0));
+            world.run_system(|mut commands: Commands<'_, '_>| {
+                if commands.spawn(B(1)).index() < 9 {
+                    planned_panic();
+                }
+            });
+        },
+    ];
+    for (nth, act) in acts.into_iter().enumerate() {
+        for limit in [None, Some(100)] {
+            for listens in [false, true] {
+                let log = Log::default();
+                let builder = World::builder();
+                let mut world = match limit {
+                    Some(limit) => builder.entity_limit(limit).build(),
+                    None => builder.build(),
+                };
+                if listens {
+                    _ = world.on_spawn(log.hears("spawn"));
+                    _ = world.on_despawn(log.hears("despawn"));
+                }
+
+                assert!(panics_as_planned(|| act(&mut world)));
+                world.settle();
+
+                assert_eq!(world.len(), 1, "act {nth}, limit {limit:?}");
+                assert!(log.take().len() <= 1);
+                world.verify().unwrap();
+                // The ids are given out again, in another version.
+                let ids: Vec<_> = (0..3).map(|_| world.spawn_empty()).collect();
+                assert!(ids.iter().all(|id| id.index() < 4));
+                world.verify().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_system_of_a_schedule_that_panics_leaves_nothing_of_what_it_has_spawned() {
+    for limit in [None, Some(100)] {
+        let builder = World::builder();
+        let mut world = match limit {
+            Some(limit) => builder.entity_limit(limit).build(),
+            None => builder.build(),
+        };
+        let mut schedule = Schedule::new();
+        schedule.add_systems(|mut commands: Commands<'_, '_>| {
+            if commands.spawn(B(1)).index() < 9 {
+                planned_panic();
+            }
+        });
+
+        assert!(panics_as_planned(|| schedule.step(&mut world)));
+
+        world.settle();
+        assert!(world.is_empty(), "limit {limit:?}");
+        world.verify().unwrap();
+    }
+}
+
+#[test]
 fn of_what_was_done_through_a_shared_world_listeners_hear_at_the_refresh_also_if_it_is_dead() {
     let (mut world, log) = (World::new(), Log::default());
     _ = world.on_add::<A>(log.hears("add"));

@@ -70,8 +70,8 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
                 #(<#types as ::esker::system::SystemParam>::apply(&mut state.#numbers, world);)*
             }
 
-            fn discard(state: &mut Self::State) {
-                #(<#types as ::esker::system::SystemParam>::discard(&mut state.#numbers);)*
+            fn discard(state: &mut Self::State, world: &mut ::esker::World) {
+                #(<#types as ::esker::system::SystemParam>::discard(&mut state.#numbers, world);)*
             }
 
             fn streams(

@@ -109,11 +109,11 @@ impl Schedule {
         for &at in order {
             let system = &mut self.nodes[at].system;
             match &outcomes[at] {
-                Outcome::Panicked(_) => system.discard(),
+                Outcome::Panicked(_) => system.discard(world),
                 Outcome::Done(_) | Outcome::Failed(_) => {
                     let applied = catch_unwind(AssertUnwindSafe(|| system.apply(world)));
                     if let Err(payload) = applied {
-                        system.discard();
+                        system.discard(world);
                         outcomes[at] = Outcome::Panicked(payload);
                     }
                 }
@@ -147,7 +147,7 @@ impl Schedule {
         }
         for &at in &all {
             if matches!(scratch.outcomes[at], Outcome::Panicked(_)) {
-                self.nodes[at].system.discard();
+                self.nodes[at].system.discard(world);
             }
         }
         self.close_streams(world, &all);

@@ -53,7 +53,7 @@ pub trait System: Send + 'static {
     fn apply(&mut self, world: &mut World);
 
     /// Forgets what was to be done, because the system has panicked.
-    fn discard(&mut self);
+    fn discard(&mut self, world: &mut World);
 
     /// The output it returns, if it does.
     fn output(&self) -> Option<Key>;
@@ -207,9 +207,9 @@ impl<F: SystemFunction<Marker>, Marker: 'static> System for FunctionSystem<F, Ma
         }
     }
 
-    fn discard(&mut self) {
+    fn discard(&mut self, world: &mut World) {
         if let Some(state) = &mut self.state {
-            <F::Param as SystemParam>::discard(state);
+            <F::Param as SystemParam>::discard(state, world);
         }
     }
 
@@ -345,7 +345,7 @@ impl<F: FnMut(&mut World) + Send + 'static> System for Exclusive<F> {
 
     fn apply(&mut self, _: &mut World) {}
 
-    fn discard(&mut self) {}
+    fn discard(&mut self, _: &mut World) {}
 
     fn output(&self) -> Option<Key> {
         None
@@ -407,6 +407,9 @@ impl World {
                 system.run(self, now)
             }
         }));
+        if run.is_err() {
+            system.discard(self);
+        }
         // Also if it has panicked: as long as streams are open, ids are reserved from them.
         self.close_streams(&mut [&mut system]);
         let outcome = run.unwrap_or_else(|payload| resume_unwind(payload));

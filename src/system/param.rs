@@ -89,7 +89,7 @@ pub trait SystemParam: Sized {
     fn apply(_state: &mut Self::State, _world: &mut World) {}
 
     /// Forgets what was to be done, because the system has panicked.
-    fn discard(_state: &mut Self::State) {}
+    fn discard(_state: &mut Self::State, _world: &mut World) {}
 
     /// Shows the sources of ids.
     #[doc(hidden)]
@@ -152,8 +152,8 @@ impl<P: SystemParam> SystemParam for Option<P> {
         P::apply(state, world);
     }
 
-    fn discard((state, _): &mut Self::State) {
-        P::discard(state);
+    fn discard((state, _): &mut Self::State, world: &mut World) {
+        P::discard(state, world);
     }
 
     fn streams((state, _): &mut Self::State, see: &mut dyn FnMut(&mut Stream)) {
@@ -194,8 +194,8 @@ macro_rules! tuple_param {
                 $($name::apply(&mut state.$at, world);)*
             }
 
-            fn discard(state: &mut Self::State) {
-                $($name::discard(&mut state.$at);)*
+            fn discard(state: &mut Self::State, world: &mut World) {
+                $($name::discard(&mut state.$at, world);)*
             }
 
             fn streams(state: &mut Self::State, see: &mut dyn FnMut(&mut Stream)) {

@@ -1,6 +1,7 @@
 //! The parameters that come with the library.
 
 use std::fmt;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 
 use super::Run;
@@ -183,8 +184,8 @@ impl SystemParam for Commands<'_, '_> {
         world.apply_queue(&mut state.queue);
     }
 
-    fn discard(state: &mut Recorded) {
-        state.queue = Queue::default();
+    fn discard(state: &mut Recorded, world: &mut World) {
+        mem::take(&mut state.queue).discard(world);
         state.stream.forget();
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::queue::Queue;
+use super::queue::{Command, Queue};
 use crate::entity::{Entity, Stream};
 use crate::world::pools::name_of;
 use crate::world::{Bundle, World};
@@ -101,6 +101,8 @@ impl<'w, 's> Commands<'w, 's> {
 
     /// Lets an entity come to life; its id is known at once.
     ///
+    /// If the commands are dropped because something has panicked, it does not: the id is dead then.
+    ///
     /// # Panics
     /// If no id is left.
     #[track_caller]
@@ -118,7 +120,7 @@ impl<'w, 's> Commands<'w, 's> {
     pub fn spawn_empty(&mut self) -> Entity {
         let Some(stream) = &mut self.stream else {
             let entity = self.world.reserve_entity().unwrap_or_else(|error| panic!("{error}"));
-            self.queue.push(move |world: &mut World| world.settle_one(entity));
+            self.queue.put(Birth(entity));
             return entity;
         };
         let entity = stream.next().unwrap_or_else(|error| panic!("{error}"));
@@ -176,6 +178,19 @@ impl<'w, 's> Commands<'w, 's> {
     /// Does whatever it is told.
     pub fn add(&mut self, command: impl FnOnce(&mut World) + Send + 'static) {
         self.queue.push(command);
+    }
+}
+
+/// Brings a reserved entity to life.
+struct Birth(Entity);
+
+impl Command for Birth {
+    fn run(self, world: &mut World) {
+        world.settle_one(self.0);
+    }
+
+    fn discard(self, world: &mut World) {
+        world.take_back(self.0);
     }
 }
 

@@ -111,6 +111,16 @@ impl World {
         self.deliver();
     }
 
+    /// Takes an id back that was reserved, before anybody has heard of it.
+    pub(super) fn take_back(&mut self, entity: Entity) {
+        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
+        reserved.retain(|&other| other != entity);
+        // Alone: it has no components yet, or somebody has given it some and it stays.
+        if self.gate(entity).is_ok_and(|gate| *gate.word == 0) {
+            _ = self.entities.release(entity);
+        }
+    }
+
     /// Notes that an entity has come to life, if it was reserved and that was not told yet.
     fn note_if_reserved(&mut self, entity: Entity) {
         let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -364,7 +364,7 @@ impl Level<'_> {
         self.world.react.chain.push(cause);
         if self.depth >= DEEPEST {
             // As if a listener had panicked: what they have recorded is not carried out later.
-            drop(mem::take(&mut self.world.react.queue));
+            mem::take(&mut self.world.react.queue).discard(self.world);
             let chain = self.world.chain_in_words();
             panic!(
                 "listeners set each other off without end ({} operations inside each other): {chain}; \

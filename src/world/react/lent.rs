@@ -10,7 +10,7 @@ use crate::world::World;
 impl World {
     /// Calls each listener of the list that `place` finds. What they record waits in the queue.
     ///
-    /// If one of them unwinds, the list is put back and the commands recorded so far are dropped.
+    /// If one of them unwinds, the list is put back and the commands recorded so far are discarded.
     pub(super) fn call_listeners<L>(
         &mut self,
         place: impl Fn(&mut World) -> Option<&mut List<L>>,
@@ -46,6 +46,8 @@ impl<L, P: Fn(&mut World) -> Option<&mut List<L>>> Drop for Lent<'_, L, P> {
         if self.is_done {
             self.world.react.queue = mem::take(&mut self.queue);
             self.world.pools.notes.is_pending |= !self.world.react.queue.is_empty();
+        } else {
+            self.queue.discard(self.world);
         }
     }
 }

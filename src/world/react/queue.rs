@@ -22,8 +22,32 @@ pub(crate) struct Queue {
     lately: usize,
 }
 
-/// Takes a command out of its place, and runs it unless there is no world.
-type Run = unsafe fn(*mut u64, Option<&mut World>);
+/// Something to be done to a world, once.
+pub(super) trait Command: Send + 'static {
+    fn run(self, world: &mut World);
+
+    /// It will not be done, because something before it has unwound.
+    fn discard(self, world: &mut World);
+}
+
+impl<C: FnOnce(&mut World) + Send + 'static> Command for C {
+    #[inline]
+    fn run(self, world: &mut World) {
+        self(world);
+    }
+
+    fn discard(self, _: &mut World) {}
+}
+
+/// What becomes of a command that is taken out of its place.
+enum Fate<'w> {
+    Run(&'w mut World),
+    Discard(&'w mut World),
+    Drop,
+}
+
+/// Takes a command out of its place.
+type Run = unsafe fn(*mut u64, Fate<'_>);
 
 struct Header {
     run: Run,
@@ -51,7 +75,7 @@ impl Queue {
     }
 
     /// Records a command that words are aligned for.
-    fn put<C: FnOnce(&mut World) + Send + 'static>(&mut self, command: C) {
+    pub(super) fn put<C: Command>(&mut self, command: C) {
         debug_assert!(align_of::<C>() <= align_of::<u64>(), "U1");
         let words = size_of::<C>().div_ceil(size_of::<u64>());
         self.words.reserve(HEADER + words);
@@ -85,12 +109,12 @@ impl Queue {
 
     /// Carries all commands out.
     ///
-    /// If one of them unwinds, those behind it are dropped.
+    /// If one of them unwinds, those behind it are discarded.
     pub(crate) fn apply(&mut self, world: &mut World) {
-        let mut rest = Rest { words: mem::take(&mut self.words), at: 0 };
+        let mut rest = Rest { words: mem::take(&mut self.words), at: 0, world: Some(world) };
         let used = rest.words.len();
         self.len = 0;
-        while rest.next(Some(world)) {}
+        while rest.next(true) {}
         rest.words.clear();
         rest.at = 0;
         // What this memory was used for may have recorded new commands.
@@ -98,6 +122,12 @@ impl Queue {
             self.words = mem::take(&mut rest.words);
         }
         self.give_back(used);
+    }
+
+    /// Drops all commands; entities that they were to bring to life are not born.
+    pub(crate) fn discard(&mut self, world: &mut World) {
+        self.len = 0;
+        drop(Rest { words: mem::take(&mut self.words), at: 0, world: Some(world) });
     }
 
     /// Gives back memory that was not used lately.
@@ -115,23 +145,27 @@ impl Queue {
 
 /// # Safety
 /// `place` holds a `C` that nobody moves out again.
-unsafe fn run<C: FnOnce(&mut World)>(place: *mut u64, world: Option<&mut World>) {
+unsafe fn run<C: Command>(place: *mut u64, fate: Fate<'_>) {
     // SAFETY: promised by the caller.
     let command = unsafe { place.cast::<C>().read() };
-    if let Some(world) = world {
-        command(world);
+    match fate {
+        Fate::Run(world) => command.run(world),
+        Fate::Discard(world) => command.discard(world),
+        Fate::Drop => {}
     }
 }
 
-/// The commands of a queue from one on; those left when it is dropped are dropped.
-struct Rest {
+/// The commands of a queue from one on; those left when it is dropped are discarded.
+struct Rest<'w> {
     words: Vec<MaybeUninit<u64>>,
     at: usize,
+    /// None if it is the queue that is dropped.
+    world: Option<&'w mut World>,
 }
 
-impl Rest {
-    /// Takes the next command out; `false` if there is none.
-    fn next(&mut self, world: Option<&mut World>) -> bool {
+impl Rest<'_> {
+    /// Takes the next command out, and runs it or does not; `false` if there is none.
+    fn next(&mut self, runs: bool) -> bool {
         if self.at >= self.words.len() {
             return false;
         }
@@ -142,21 +176,26 @@ impl Rest {
         // Before it runs, so that it is not moved out again if it unwinds.
         self.at += HEADER + words;
         let place = start.wrapping_add(HEADER).cast::<u64>();
+        let fate = match &mut self.world {
+            Some(world) if runs => Fate::Run(world),
+            Some(world) => Fate::Discard(world),
+            None => Fate::Drop,
+        };
         // SAFETY: the command lies behind its header (U1), and `at` is past it.
-        unsafe { run(place, world) };
+        unsafe { run(place, fate) };
         true
     }
 }
 
-impl Drop for Rest {
+impl Drop for Rest<'_> {
     fn drop(&mut self) {
-        while self.next(None) {}
+        while self.next(false) {}
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        drop(Rest { words: mem::take(&mut self.words), at: 0 });
+        drop(Rest { words: mem::take(&mut self.words), at: 0, world: None });
     }
 }
 
