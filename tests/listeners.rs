@@ -513,7 +513,7 @@ fn a_connection_that_is_scoped_twice_ends_with_the_first_of_its_scopes() {
 #[test]
 fn what_a_listener_has_spawned_is_not_born_if_it_or_an_earlier_command_panics() {
     type Act = fn(&mut World);
-    let acts: [Act; 4] = [
+    let acts: [Act; 5] = [
         // The listener itself.
         |world| {
             _ = world.on_add::<A>(|_, _, commands| {
@@ -544,6 +544,14 @@ fn what_a_listener_has_spawned_is_not_born_if_it_or_an_earlier_command_panics() 
                 if commands.spawn(B(1)).index() < 9 {
                     planned_panic();
                 }
+            });
+        },
+        // A command before the spawn, of a system.
+        |world| {
+            world.spawn(A(0));
+            world.run_system(|mut commands: Commands<'_, '_>| {
+                commands.add(|_| planned_panic());
+                commands.spawn(B(1));
             });
         },
     ];

@@ -185,8 +185,12 @@ impl SystemParam for Commands<'_, '_> {
     }
 
     fn discard(state: &mut Recorded, world: &mut World) {
-        mem::take(&mut state.queue).discard(world);
-        state.stream.forget();
+        let mut queue = mem::take(&mut state.queue);
+        // As long as its stream is open, nobody of it lives.
+        match state.stream.is_open() {
+            true => state.stream.forget(),
+            false => queue.discard(world),
+        }
     }
 
     fn streams(state: &mut Recorded, see: &mut dyn FnMut(&mut Stream)) {

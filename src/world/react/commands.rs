@@ -124,7 +124,7 @@ impl<'w, 's> Commands<'w, 's> {
             return entity;
         };
         let entity = stream.next().unwrap_or_else(|error| panic!("{error}"));
-        self.queue.push(move |world: &mut World| world.welcome(entity));
+        self.queue.put(Welcome(entity));
         entity
     }
 
@@ -187,6 +187,19 @@ struct Birth(Entity);
 impl Command for Birth {
     fn run(self, world: &mut World) {
         world.settle_one(self.0);
+    }
+
+    fn discard(self, world: &mut World) {
+        world.take_back(self.0);
+    }
+}
+
+/// Tells of an entity whose id came from a stream, and which lives since that was closed.
+struct Welcome(Entity);
+
+impl Command for Welcome {
+    fn run(self, world: &mut World) {
+        world.welcome(self.0);
     }
 
     fn discard(self, world: &mut World) {
