@@ -1,0 +1,186 @@
+//! Components all of whose code may panic: one for each storage and option.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use esker::snapshot::{EntityMapper, MapEntities, Snapshot};
+use esker::sparse::PagedMap;
+use esker::storage::{Packed, Storage, Untracked};
+use esker::{Component, Entity};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::common::{Counted, Ledger};
+use crate::fuse::{Callback, call};
+
+static LEDGER: Mutex<Option<Arc<Ledger>>> = Mutex::new(None);
+
+/// The ledger of all values that are made from now on.
+pub fn open_ledger() -> Arc<Ledger> {
+    let ledger = Ledger::new();
+    *LEDGER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&ledger));
+    ledger
+}
+
+/// A value that is counted from its making to its drop, with traps in all of its code.
+#[derive(Debug)]
+pub struct Trap(pub Counted);
+
+impl Trap {
+    pub fn new(value: u64) -> Self {
+        let ledger = LEDGER.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self(ledger.expect("a scene opens one").make(value))
+    }
+
+    /// Made by the user's code.
+    pub fn made(value: u64) -> Self {
+        call(Callback::Make);
+        Self::new(value)
+    }
+}
+
+impl Drop for Trap {
+    fn drop(&mut self) {
+        call(Callback::Drop);
+    }
+}
+
+impl Clone for Trap {
+    fn clone(&self) -> Self {
+        call(Callback::Clone);
+        Self::new(self.0.value)
+    }
+}
+
+impl Default for Trap {
+    fn default() -> Self {
+        Self::made(0)
+    }
+}
+
+impl Serialize for Trap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        call(Callback::Serialize);
+        serializer.serialize_u64(self.0.value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Trap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = u64::deserialize(deserializer)?;
+        call(Callback::Deserialize);
+        Ok(Self::new(value))
+    }
+}
+
+/// Packed and tracked, kept when removed.
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[component(keep_removed, track)]
+#[snapshot(name = "a", clone)]
+pub struct A(pub Trap);
+
+/// Hashed, kept when removed.
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[component(storage = Hashed, keep_removed)]
+#[snapshot(name = "b", clone)]
+pub struct B(pub Trap);
+
+/// At a place of its own.
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[component(storage = Indexed)]
+#[snapshot(name = "c", clone)]
+pub struct C(pub Trap);
+
+/// In a storage of the user's own.
+#[derive(Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[snapshot(name = "d", clone)]
+pub struct D(pub Trap);
+
+impl Component for D {
+    type Storage = Own;
+}
+
+/// Brings two others along.
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[component(require(Second = second, Third))]
+#[snapshot(name = "first", clone)]
+pub struct First(pub Trap);
+
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[snapshot(name = "second", clone)]
+pub struct Second(pub Trap);
+
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug, Default)]
+#[snapshot(name = "third", clone)]
+pub struct Third(pub Trap);
+
+fn second() -> Second {
+    Second(Trap::made(2))
+}
+
+/// Refers to another entity.
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[snapshot(name = "link", clone, entities)]
+pub struct Link(pub Trap, pub Option<Entity>);
+
+impl MapEntities for Link {
+    fn map_entities(&mut self, mapper: &mut EntityMapper<'_>) -> bool {
+        call(Callback::MapEntities);
+        self.1.map_entities(mapper)
+    }
+}
+
+/// A tag that listeners give.
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[snapshot(name = "heard", clone)]
+pub struct Heard;
+
+/// A storage as a user would write it, around one of ours.
+#[derive(Default)]
+pub struct Own(Packed<D>);
+
+#[allow(unsafe_code, reason = "implements the unsafe trait as a user would")]
+// SAFETY: all calls are passed on to a storage that keeps the promises; some panic before that.
+unsafe impl Storage<D> for Own {
+    type Map = PagedMap;
+    type Tracking = Untracked;
+
+    const CONTIGUOUS: bool = true;
+
+    fn push(&mut self, entity: Entity, value: D) {
+        call(Callback::Push);
+        self.0.push(entity, value);
+    }
+
+    fn swap_remove(&mut self, at: usize, entity: Entity) -> D {
+        self.0.swap_remove(at, entity)
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        Storage::swap(&mut self.0, a, b);
+    }
+
+    unsafe fn ptr(&self, at: usize, entity: Entity) -> *mut D {
+        // SAFETY: promised by the caller.
+        unsafe { self.0.ptr(at, entity) }
+    }
+
+    fn base(&self) -> *mut D {
+        self.0.base()
+    }
+
+    fn clear(&mut self) {
+        Storage::clear(&mut self.0);
+    }
+
+    fn reserve(&mut self, additional: usize) {
+        call(Callback::Reserve);
+        Storage::reserve(&mut self.0, additional);
+    }
+
+    fn shrink_to_fit(&mut self) {
+        Storage::shrink_to_fit(&mut self.0);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes()
+    }
+}
