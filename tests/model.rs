@@ -17,6 +17,8 @@ mod many_types;
 mod maps;
 #[path = "model/ops.rs"]
 mod ops;
+#[path = "model/own_storage.rs"]
+mod own_storage;
 #[path = "model/pool_ops.rs"]
 mod pool_ops;
 #[path = "model/query_ops.rs"]
@@ -25,6 +27,8 @@ mod query_ops;
 mod run;
 #[path = "model/tiny.rs"]
 mod tiny;
+#[path = "model/wild_ops.rs"]
+mod wild_ops;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -75,6 +79,14 @@ fn a_small_world_agrees_with_the_model_at_every_step() {
 }
 
 #[test]
+fn a_world_with_groups_readers_and_snapshots_agrees_with_the_model() {
+    for_seeds(0..400, |seed| {
+        let plan = small_plan(seed ^ 0x57_11D);
+        Run::follow_wildly(&Plan { steps: 2 * plan.steps, ..plan });
+    });
+}
+
+#[test]
 fn a_large_world_agrees_with_the_model() {
     let care = Care { verify_every: 64, compare_every: 64 };
     for_seeds(0..4, |seed| {
@@ -91,7 +103,12 @@ fn the_long_mode_agrees_with_the_model() {
     for_seeds(first..first + wanted.div_ceil(steps), |seed| {
         let size = [3, 10, 30, 100, 300][(mix(seed) % 5) as usize];
         let care = Care { verify_every: 64, compare_every: 16 };
-        Run::follow(&Plan { seed, steps: steps as usize, size, care });
+        let plan = Plan { seed, steps: steps as usize, size, care };
+        if seed.is_multiple_of(2) {
+            Run::follow(&plan)
+        } else {
+            Run::follow_wildly(&plan)
+        }
         let done = done.fetch_add(steps, Ordering::Relaxed) + steps;
         if (done / steps).is_multiple_of(500) {
             let speed = done as f64 / start.elapsed().as_secs_f64();

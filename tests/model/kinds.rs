@@ -1,11 +1,23 @@
 //! The components of the model test, one per storage and peculiarity, and bundles of them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use esker::snapshot::Snapshot;
 use esker::{Bundle, Component, Entity};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::common::{Counted, Ledger, mix};
+use crate::own_storage::Own;
+
+thread_local! {
+    /// The ledger of the run in this thread: for values that are cloned or loaded.
+    static LEDGER: RefCell<Option<Arc<Ledger>>> = const { RefCell::new(None) };
+}
+
+fn again<K: Kind>(value: u64) -> K {
+    LEDGER.with_borrow(|ledger| K::make(ledger.as_ref().expect("a run has opened one"), value))
+}
 
 /// Makes values that no other entity, component or moment has.
 #[derive(Debug)]
@@ -16,7 +28,9 @@ pub struct Maker {
 
 impl Maker {
     pub fn new() -> Self {
-        Self { ledger: Ledger::new(), made: 0 }
+        let ledger = Ledger::new();
+        LEDGER.set(Some(Arc::clone(&ledger)));
+        Self { ledger, made: 0 }
     }
 
     /// What the next `K` of `entity` should say.
@@ -46,45 +60,75 @@ pub trait Kind: Component {
 }
 
 /// Number of kinds.
-pub const KINDS: usize = 8;
+pub const KINDS: usize = 10;
 /// Those whose values are in the ledger.
-pub const COUNTED: [usize; 4] = [Owned::NUMBER, Stable::NUMBER, Rare::NUMBER, Aligned::NUMBER];
+pub const COUNTED: [usize; 6] = [
+    Owned::NUMBER,
+    Stable::NUMBER,
+    Rare::NUMBER,
+    Aligned::NUMBER,
+    Watched::NUMBER,
+    Foreign::NUMBER,
+];
 
 /// Packed, needs no drop.
-#[derive(Component, Debug)]
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "plain", clone)]
 pub struct Plain(u64);
 
 /// Packed, dropped.
-#[derive(Component, Debug)]
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "owned", clone)]
 pub struct Owned(Counted);
 
 /// Indexed, dropped.
-#[derive(Component, Debug)]
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "stable", clone)]
 #[component(storage = Indexed)]
 pub struct Stable(Counted);
 
 /// Indexed, needs no drop, big and aligned.
-#[derive(Component, Debug)]
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "wide", clone)]
 #[component(storage = Indexed)]
 #[repr(align(128))]
 pub struct Wide([u64; 17]);
 
 /// Hashed, dropped.
-#[derive(Component, Debug)]
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "rare", clone)]
 #[component(storage = Hashed)]
 pub struct Rare(Counted);
 
 /// A tag.
-#[derive(Component, Debug)]
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "tag", clone)]
 pub struct Tag;
 
 /// Packed, dropped, aligned.
-#[derive(Component, Debug)]
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "aligned", clone)]
 #[repr(align(128))]
 pub struct Aligned(Counted);
 
+/// Packed, dropped, tracked.
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "watched", clone)]
+#[component(track)]
+pub struct Watched(Counted);
+
+/// Dropped, in a storage of the user's own.
+#[derive(Snapshot, Debug)]
+#[snapshot(name = "foreign", clone)]
+pub struct Foreign(Counted);
+
+impl Component for Foreign {
+    type Storage = Own<Self>;
+}
+
 /// A tag that is dropped.
-#[derive(Component, Debug)]
+#[derive(Component, Snapshot, Debug)]
+#[snapshot(name = "ghost", clone)]
 pub struct Ghost(());
 
 thread_local! {
@@ -129,6 +173,33 @@ counted_kind!(Owned, 1, 8);
 counted_kind!(Stable, 2, 8);
 counted_kind!(Rare, 4, 8);
 counted_kind!(Aligned, 6, 128);
+counted_kind!(Watched, 8, 8);
+counted_kind!(Foreign, 9, 8);
+
+/// Copies and snapshots of a kind: values are counted whichever way they come.
+macro_rules! kept_kind {
+    ($($name:ident)*) => {$(
+        impl Clone for $name {
+            fn clone(&self) -> Self {
+                again(self.value())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_u64(self.value())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Ok(again(u64::deserialize(deserializer)?))
+            }
+        }
+    )*};
+}
+
+kept_kind!(Plain Owned Stable Wide Rare Tag Aligned Ghost Watched Foreign);
 
 impl Kind for Plain {
     const NUMBER: usize = 0;
@@ -227,8 +298,16 @@ macro_rules! with_kind {
                 type $kind = crate::kinds::Aligned;
                 $body
             }
-            _ => {
+            7 => {
                 type $kind = crate::kinds::Ghost;
+                $body
+            }
+            8 => {
+                type $kind = crate::kinds::Watched;
+                $body
+            }
+            _ => {
+                type $kind = crate::kinds::Foreign;
                 $body
             }
         }
@@ -331,7 +410,7 @@ impl Shape for Kit {
 }
 
 /// Everything at once.
-pub type All = ((Plain, Owned), (Stable, (Wide, Rare)), Tag, (Aligned, Ghost));
+pub type All = ((Plain, Owned), (Stable, (Wide, Rare)), (Tag, Watched), (Aligned, Ghost, Foreign));
 
 /// Number of shapes; the last one names a component twice.
 pub const SHAPES: usize = 9;
@@ -350,7 +429,7 @@ macro_rules! with_shape {
                 $body
             }
             2 => {
-                type $shape = (Rare, Tag, Aligned);
+                type $shape = (Rare, Watched, Aligned);
                 $body
             }
             3 => {
@@ -366,7 +445,7 @@ macro_rules! with_shape {
                 $body
             }
             6 => {
-                type $shape = (Ghost, Wide);
+                type $shape = (Ghost, Wide, (Foreign, Tag));
                 $body
             }
             7 => {

@@ -1,14 +1,16 @@
 //! The operations: each does one thing to the world, the same to the model, and compares.
 
+use std::ops::DerefMut;
+
 use esker::Entity;
 use esker::world::ComponentError;
 
 use crate::common::{Rng, id, later};
 use crate::kinds::{Kind, Owned, Rare, SHAPES, Shape, Stable, with_kind, with_shape};
 use crate::run::Run;
-use crate::{pool_ops, query_ops};
+use crate::{pool_ops, query_ops, wild_ops};
 
-type Operation = fn(&mut Run);
+pub type Operation = fn(&mut Run);
 
 /// Operations, how often each comes, and its name.
 const OPERATIONS: &[(&str, usize, Operation)] = &[
@@ -49,7 +51,10 @@ const OPERATIONS: &[(&str, usize, Operation)] = &[
 ];
 
 /// One of the operations.
-pub fn choose(rng: &mut Rng) -> (&'static str, Operation) {
+pub fn choose(rng: &mut Rng, is_wild: bool) -> (&'static str, Operation) {
+    if is_wild && rng.one_in(4) {
+        return rng.pick(wild_ops::OPERATIONS);
+    }
     let total = OPERATIONS.iter().map(|&(_, weight, _)| weight).sum();
     let mut at = rng.below(total);
     for &(name, weight, operation) in OPERATIONS {
@@ -68,7 +73,7 @@ fn keep_small(run: &mut Run) {
     }
 }
 
-fn spawn(run: &mut Run) {
+pub fn spawn(run: &mut Run) {
     keep_small(run);
     let shape = run.rng.below(SHAPES);
     with_shape!(shape, S => spawn_shape::<S>(run));
@@ -264,7 +269,7 @@ fn reserve_entity(run: &mut Run) {
     }
 }
 
-fn despawn(run: &mut Run) {
+pub fn despawn(run: &mut Run) {
     let entity = run.any_id();
 
     let died = if run.rng.one_in(4) {
@@ -287,7 +292,7 @@ fn despawn_batch(run: &mut Run) {
     assert_eq!(died, expected);
 }
 
-fn insert(run: &mut Run) {
+pub fn insert(run: &mut Run) {
     let (entity, shape) = (run.any_id(), run.rng.below(SHAPES));
     with_shape!(shape, S => {
         let (bundle, values) = run.bundle::<S>(entity);
@@ -356,7 +361,7 @@ fn patch(run: &mut Run) {
     });
 }
 
-fn remove(run: &mut Run) {
+pub fn remove(run: &mut Run) {
     let (entity, shape) = (run.any_id(), run.rng.below(SHAPES));
     with_shape!(shape, S => {
         let removed = run.world.remove::<S>(entity);
@@ -417,11 +422,16 @@ fn get_mut(run: &mut Run) {
 
         assert_eq!(value.as_ref().map(|value| value.value()), run.model.get(entity, kind));
         if let Some(value) = value {
-            value.set(next);
+            write(value, next);
             run.model.put(entity, kind, next);
         }
         check_one(run, entity, kind);
     });
+}
+
+/// Writes through `&mut` or through a `Mut`.
+fn write<K: Kind>(mut value: impl DerefMut<Target = K>, next: u64) {
+    value.set(next);
 }
 
 fn get_or_insert_with(run: &mut Run) {
@@ -493,7 +503,9 @@ fn entity_mut(run: &mut Run) {
             _ => {
                 let ours = found.get_or_insert_with(|| value).value();
                 assert_eq!(ours, run.model.get(entity, kind).unwrap_or(first));
-                run.model.put(entity, kind, ours);
+                if !run.model.has(entity, kind) {
+                    run.model.put(entity, kind, ours);
+                }
             }
         }
         assert_eq!(found.as_ref().has::<K>(), run.model.has(entity, kind));

@@ -6,11 +6,12 @@ use esker::{Entity, World};
 
 use crate::common::{Rng, id, later};
 use crate::ids::Ids;
-use crate::kinds::{COUNTED, Ghost, KINDS, Kind, Maker, Shape, with_kind};
+use crate::kinds::{COUNTED, Ghost, KINDS, Kind, Maker, Shape, Watched, with_kind};
 use crate::ops;
+use crate::wild_ops::Wild;
 
 /// What the world should be.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Model {
     pub ids: Ids,
     /// What each living entity has.
@@ -19,11 +20,18 @@ pub struct Model {
     pub order: [Vec<Entity>; KINDS],
     /// Kinds the world knows, in the order in which it came to know them.
     pub known: Vec<usize>,
+    /// Who has lost what since the readers have read, in any order.
+    pub lost: [Vec<Entity>; KINDS],
+    /// When the tracked kind of an entity was added and changed, and what time it is.
+    pub ticks: BTreeMap<Entity, (u64, u64)>,
+    pub now: u64,
 }
 
 impl Model {
     pub fn new(ids: Ids) -> Self {
-        Self { ids, rows: BTreeMap::new(), order: Default::default(), known: Vec::new() }
+        let (rows, ticks) = (BTreeMap::new(), BTreeMap::new());
+        let (order, lost) = Default::default();
+        Self { ids, rows, order, known: Vec::new(), lost, ticks, now: 0 }
     }
 
     pub fn know(&mut self, kind: usize) {
@@ -51,6 +59,10 @@ impl Model {
         if old.is_none() {
             self.order[kind].push(entity);
         }
+        if kind == Watched::NUMBER {
+            let added = if old.is_none() { self.now } else { self.ticks[&entity].0 };
+            self.ticks.insert(entity, (added, self.now));
+        }
         old
     }
 
@@ -58,6 +70,10 @@ impl Model {
         let value = self.rows.get_mut(&entity)?.remove(&kind)?;
         let at = self.order[kind].iter().position(|&other| other == entity);
         self.order[kind].swap_remove(at.expect("its order lists it"));
+        self.lost[kind].push(entity);
+        if kind == Watched::NUMBER {
+            self.ticks.remove(&entity);
+        }
         Some(value)
     }
 
@@ -79,7 +95,10 @@ impl Model {
     pub fn clear(&mut self) {
         self.ids.clear();
         self.rows.clear();
-        self.order.iter_mut().for_each(Vec::clear);
+        self.ticks.clear();
+        for (order, lost) in self.order.iter_mut().zip(&mut self.lost) {
+            lost.append(order);
+        }
     }
 }
 
@@ -110,6 +129,8 @@ pub struct Run {
     pub size: usize,
     /// Ids that died.
     pub graves: Vec<Entity>,
+    /// What makes the order of pools hard to foretell, if there is any of it.
+    pub wild: Option<Wild>,
     ghosts_before: isize,
     trace: Vec<(&'static str, Option<Entity>)>,
 }
@@ -118,7 +139,7 @@ impl Run {
     pub fn new(rng: Rng, size: usize, world: World, ids: Ids) -> Self {
         let (model, maker) = (Model::new(ids), Maker::new());
         let (graves, trace, ghosts_before) = (Vec::new(), Vec::new(), Ghost::living());
-        Self { rng, world, model, maker, size, graves, ghosts_before, trace }
+        Self { rng, world, model, maker, size, graves, wild: None, ghosts_before, trace }
     }
 
     /// Goes through a plan and leaves nothing behind.
@@ -127,6 +148,19 @@ impl Run {
         if run.rng.one_in(2) {
             run.register_all();
         }
+        run.go(plan);
+    }
+
+    /// As `follow`, with groups, sorting, readers, listeners and snapshots.
+    pub fn follow_wildly(plan: &Plan) {
+        let mut run = Self::new(Rng::new(plan.seed), plan.size, World::new(), Ids::unlimited());
+        run.register_all();
+        run.wild = Some(Wild::new(&mut run.world));
+        run.go(plan);
+    }
+
+    fn go(self, plan: &Plan) {
+        let mut run = self;
         for step in 1..=plan.steps {
             run.step();
             if step % plan.care.compare_every == 0 {
@@ -148,11 +182,29 @@ impl Run {
 
     /// One random operation and a look at what it touched.
     pub fn step(&mut self) {
-        let (name, operation) = ops::choose(&mut self.rng);
+        let (name, operation) = ops::choose(&mut self.rng, self.wild.is_some());
         self.trace.push((name, None));
+        self.model.now = self.world.tick().get();
         operation(self);
+        if self.wild.is_some() {
+            self.adopt_order();
+        }
         self.check_ledger();
         assert_eq!(self.world.len(), self.model.rows.len(), "number of entities");
+    }
+
+    /// Groups and sorting have moved entities: that they are the same is looked at here.
+    pub fn adopt_order(&mut self) {
+        for kind in 0..KINDS {
+            let order = with_kind!(kind, K => self.world.pool::<K>().entities().to_vec());
+            let sorted = |order: &[Entity]| {
+                let mut order = order.to_vec();
+                order.sort_unstable();
+                order
+            };
+            assert_eq!(sorted(&order), sorted(&self.model.order[kind]), "who has kind {kind}");
+            self.model.order[kind] = order;
+        }
     }
 
     /// Looks at everything, then drops the world and counts.
@@ -258,6 +310,9 @@ impl Run {
             let names = model.known.iter().filter(|kind| row.contains_key(kind));
             let names = names.map(|&kind| with_kind!(kind, K => std::any::type_name::<K>()));
             assert!(world.component_names(entity).eq(names), "components of {entity}");
+        }
+        if let Some(wild) = &self.wild {
+            wild.compare(world, model);
         }
         for &entity in self.graves.iter().rev().take(32) {
             assert_eq!(world.is_alive(entity), model.is_alive(entity), "{entity}");
