@@ -101,7 +101,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
 }
 
-fn rust_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub(crate) fn rust_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

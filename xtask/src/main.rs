@@ -6,6 +6,7 @@ mod examples;
 mod instructions;
 mod layers;
 mod loom;
+mod unsafe_report;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,8 @@ enum Chore {
     Layers(layers::Options),
     /// Run the models of what threads share, in all orders of these threads.
     Loom(loom::Options),
+    /// Count what is unsafe, file by file, with the invariants it rests on.
+    UnsafeReport(unsafe_report::Options),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Chore::Instructions(options) => instructions::run(&options),
         Chore::Layers(options) => layers::run(&options),
         Chore::Loom(options) => loom::run(&options),
+        Chore::UnsafeReport(options) => unsafe_report::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
