@@ -6,6 +6,7 @@ mod examples;
 mod instructions;
 mod layers;
 mod loom;
+mod planted;
 mod unsafe_report;
 
 use std::error::Error;
@@ -36,6 +37,8 @@ enum Chore {
     Layers(layers::Options),
     /// Run the models of what threads share, in all orders of these threads.
     Loom(loom::Options),
+    /// Plant known kinds of bugs in a copy of the sources, and see whether the tests find them.
+    Planted(planted::Options),
     /// Count what is unsafe, file by file, with the invariants it rests on.
     UnsafeReport(unsafe_report::Options),
 }
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Chore::Instructions(options) => instructions::run(&options),
         Chore::Layers(options) => layers::run(&options),
         Chore::Loom(options) => loom::run(&options),
+        Chore::Planted(options) => planted::run(&options),
         Chore::UnsafeReport(options) => unsafe_report::run(&options),
     };
     match outcome {
