@@ -24,6 +24,13 @@ pub(crate) struct Options {
     models: String,
 }
 
+impl Options {
+    /// For all models.
+    pub(crate) fn everything(unbounded: bool) -> Self {
+        Self { preemptions: 3, unbounded, models: "models::".to_owned() }
+    }
+}
+
 pub(crate) fn run(options: &Options) -> Outcome {
     // A model that nobody finds any more would pass for ever.
     let listing = tests(options, &["--list"]).stdout(Stdio::piped()).output()?;

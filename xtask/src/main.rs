@@ -7,6 +7,7 @@ mod instructions;
 mod layers;
 mod loom;
 mod planted;
+mod prove;
 mod unsafe_report;
 
 use std::error::Error;
@@ -39,6 +40,8 @@ enum Chore {
     Loom(loom::Options),
     /// Plant known kinds of bugs in a copy of the sources, and see whether the tests find them.
     Planted(planted::Options),
+    /// Attack the library with all there is: models, faults, sanitizers, fuzzers, planted bugs.
+    Prove(prove::Options),
     /// Count what is unsafe, file by file, with the invariants it rests on.
     UnsafeReport(unsafe_report::Options),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Chore::Layers(options) => layers::run(&options),
         Chore::Loom(options) => loom::run(&options),
         Chore::Planted(options) => planted::run(&options),
+        Chore::Prove(options) => prove::run(&options),
         Chore::UnsafeReport(options) => unsafe_report::run(&options),
     };
     match outcome {

@@ -52,6 +52,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if missed == 0 { Ok(()) } else { Err("the tests did not find every planted bug".into()) }
 }
 
+/// Options for who wants a few, and has just run the tests.
+pub(crate) fn some(count: Option<usize>) -> Options {
+    Options { names: vec![], list: false, skip_clean: count.is_some(), some: count }
+}
+
 /// Plants what is asked for, and prints a table that a report can take over.
 pub(crate) fn plant_all(options: &Options) -> Result<Tally, Box<dyn std::error::Error>> {
     let all = Plant::all(&root())?;

@@ -1,0 +1,284 @@
+//! The attacks, one after the other. The sizes of the long mode are those that a release must stand.
+
+use std::fs;
+use std::process::Command;
+
+use super::Result as Outcome;
+use super::shell::{self, Tried, cargo, has_test, tests};
+use crate::{loom, planted, root};
+
+pub(super) struct Stage {
+    pub(super) name: &'static str,
+    pub(super) question: &'static str,
+    /// Whether `cargo test` or `cargo xtask loom` does the same as the short mode.
+    pub(super) is_in_tests: bool,
+    /// Is told whether the long mode is wanted.
+    pub(super) run: fn(bool) -> Tried,
+}
+
+pub(super) const ALL: &[Stage] = &[
+    Stage {
+        name: "model",
+        question: "does the world do what a naive one does, operation by operation?",
+        is_in_tests: true,
+        run: |long| {
+            sized(long, "model", &["model"], ("ESKER_MODEL_OPS", "100000000"), "operations")
+        },
+    },
+    Stage {
+        name: "tiny ids",
+        question: "is an id ever valid twice, when all of them are used up?",
+        is_in_tests: true,
+        run: |long| tests(test(long, "model").arg("tiny"), ""),
+    },
+    Stage {
+        name: "faults",
+        question: "does a panic anywhere in code of the user's leave the books right?",
+        is_in_tests: true,
+        run: faults,
+    },
+    Stage {
+        name: "snapshot corruption",
+        question: "is every damaged snapshot an error, with the world as it was?",
+        is_in_tests: true,
+        run: |long| {
+            let size = ("ESKER_SNAPSHOT_ATTACKS", "1000000");
+            sized(long, "snapshot_attacks", &[], size, "random edits")
+        },
+    },
+    Stage {
+        name: "parallel = serial",
+        question: "does a step come out the same on any number of threads?",
+        is_in_tests: true,
+        run: |long| sized(long, "schedules", &[], ("ESKER_SCHEDULES", "100000"), "schedules"),
+    },
+    Stage {
+        name: "loom",
+        question: "does what threads share hold in all orders of the threads?",
+        is_in_tests: true,
+        run: |long| {
+            let preemptions = if long { "in all orders" } else { "up to 3 preemptions" };
+            loom::run(&loom::Options::everything(long))?;
+            Ok(Outcome::Passed(format!("all models, {preemptions}")))
+        },
+    },
+    Stage {
+        name: "load",
+        question: "does it stand many entities, many types, and hours of the same work?",
+        is_in_tests: true,
+        run: load,
+    },
+    Stage {
+        name: "address sanitizer",
+        question: "is memory read or written that is not ours, or lost?",
+        is_in_tests: false,
+        run: address_sanitizer,
+    },
+    Stage {
+        name: "valgrind",
+        question: "is memory read that nobody has written?",
+        is_in_tests: false,
+        run: valgrind,
+    },
+    Stage {
+        name: "planted bugs",
+        question: "do the tests find the bugs that others had?",
+        is_in_tests: false,
+        run: |long| {
+            let tally = planted::plant_all(&planted::some((!long).then_some(5)))?;
+            let planted::Tally { planted, missed } = tally;
+            let found = format!("{} of {planted} found", planted - missed);
+            Ok(if missed == 0 { Outcome::Passed(found) } else { Outcome::Failed(found) })
+        },
+    },
+    Stage {
+        name: "fuzz",
+        question: "does an input that nobody thought of do harm?",
+        is_in_tests: false,
+        run: fuzz,
+    },
+    Stage {
+        name: "mutants",
+        question: "is there code that can be changed without a test that fails?",
+        is_in_tests: false,
+        run: mutants,
+    },
+];
+
+/// The tests of a file: as they are, or optimised.
+fn test(long: bool, name: &str) -> Command {
+    let mut command = cargo();
+    command.args(["test", "--package", "esker", "--test", name]);
+    if long {
+        command.arg("--release");
+    }
+    command
+}
+
+/// The tests of a file, in long mode with its size.
+fn sized(
+    long: bool,
+    name: &str,
+    filter: &[&str],
+    (variable, size): (&str, &str),
+    of: &str,
+) -> Tried {
+    if !has_test(name) {
+        return Ok(Outcome::Skipped(format!("there is no tests/{name}.rs")));
+    }
+    let mut command = test(long, name);
+    command.args(filter);
+    match long {
+        true => tests(command.env(variable, size), &format!(", {size} {of}")),
+        false => tests(&mut command, ""),
+    }
+}
+
+fn faults(long: bool) -> Tried {
+    let mut command = cargo();
+    command.args(["test", "--package", "esker"]);
+    for name in ["panicking_drop", "group_panics", "faults"].iter().filter(|name| has_test(name)) {
+        command.args(["--test", name]);
+    }
+    if long {
+        command.arg("--release").env("ESKER_FAULTS_LONG", "1");
+    }
+    tests(&mut command, "")
+}
+
+fn load(long: bool) -> Tried {
+    if !long {
+        return tests(&mut test(false, "load"), "");
+    }
+    let mut command = test(true, "load");
+    command.env("ESKER_LOAD_ENTITIES", "10000000").env("ESKER_LOAD_SECONDS", "3600");
+    command.args(["--", "--nocapture"]);
+    let few_types = tests(&mut command, ", 10^7 entities, 1 h of mixed load")?;
+    let Outcome::Passed(done) = few_types else { return Ok(few_types) };
+    let mut command = test(false, "load");
+    command.arg("types").env("RUSTFLAGS", "--cfg esker_load");
+    command.arg("--target-dir").arg(shell::target().join("load"));
+    Ok(match tests(&mut command, "")? {
+        Outcome::Passed(_) => Outcome::Passed(format!("{done}, 5,000 component types")),
+        other => other,
+    })
+}
+
+/// Files of tests that make the library do all that is unsafe in it.
+const UNSAFE_TESTS: &[&str] = &["panicking_drop", "bad_input", "sole_owners", "storages", "order"];
+
+fn address_sanitizer(long: bool) -> Tried {
+    let Some(mut command) = shell::nightly() else {
+        return Ok(Outcome::Skipped("no nightly toolchain is installed".to_owned()));
+    };
+    let host = shell::host()?;
+    if !host.ends_with("linux-gnu") && !host.ends_with("apple-darwin") {
+        return Ok(Outcome::Skipped(format!("not tried on {host}")));
+    }
+    command.args(["test", "--package", "esker", "--lib", "--target", &host]);
+    UNSAFE_TESTS.iter().for_each(|name| _ = command.args(["--test", name]));
+    if long {
+        ["model", "queries", "threads", "schedules", "changes", "groups"]
+            .iter()
+            .for_each(|name| _ = command.args(["--test", name]));
+        command.arg("--release").env("ESKER_MODEL_OPS", "10000000");
+    }
+    command.arg("--target-dir").arg(shell::target().join("asan"));
+    tests(command.env("RUSTFLAGS", "-Zsanitizer=address"), "")
+}
+
+fn valgrind(long: bool) -> Tried {
+    if !shell::is_installed("valgrind") {
+        return Ok(Outcome::Skipped("valgrind is not installed".to_owned()));
+    }
+    let mut build = cargo();
+    build.args([
+        "test",
+        "--package",
+        "esker",
+        "--lib",
+        "--test",
+        "storages",
+        "--test",
+        "sole_owners",
+    ]);
+    if long {
+        build.args(["--test", "panicking_drop", "--test", "bad_input", "--test", "order"]);
+    }
+    let mut done = 0;
+    for program in shell::programs(&mut build)? {
+        let mut command = Command::new("valgrind");
+        command
+            .current_dir(root())
+            .args(["-q", "--error-exitcode=9", "--leak-check=full"])
+            // What the runtime keeps for itself is only possibly lost.
+            .args(["--errors-for-leak-kinds=definite", "--show-leak-kinds=definite"])
+            .arg(&program)
+            .arg("--test-threads=1");
+        match tests(&mut command, "")? {
+            Outcome::Passed(count) => {
+                let count = count.split_whitespace().next().and_then(|count| count.parse().ok());
+                done += count.unwrap_or(0);
+            }
+            other => return Ok(other),
+        }
+    }
+    Ok(Outcome::Passed(format!("{done} tests")))
+}
+
+fn fuzz(long: bool) -> Tried {
+    let folder = root().join("fuzz/fuzz_targets");
+    if !folder.exists() {
+        return Ok(Outcome::Skipped("there is no folder `fuzz`".to_owned()));
+    }
+    let (true, Some(_)) = (shell::is_installed("cargo-fuzz"), shell::nightly()) else {
+        return Ok(Outcome::Skipped("needs cargo-fuzz and a nightly toolchain".to_owned()));
+    };
+    let seconds = if long { 3600 } else { 60 };
+    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml"))?;
+    let mut targets = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        // A file that targets share is none itself.
+        if manifest.contains(&format!("name = \"{name}\"")) {
+            targets.push(name);
+        }
+    }
+    targets.sort();
+    for name in &targets {
+        let Some(mut command) = shell::nightly() else { break };
+        command.args(["fuzz", "run", name, "--", "-rss_limit_mb=1024"]);
+        command.arg(format!("-max_total_time={seconds}"));
+        command.env("CARGO_TARGET_DIR", shell::target().join("fuzz"));
+        eprintln!("  cargo +nightly fuzz run {name}, {seconds} s");
+        if !command.status()?.success() {
+            return Ok(Outcome::Failed(format!("target {name}")));
+        }
+    }
+    Ok(Outcome::Passed(format!("{} targets, {seconds} s each", targets.len())))
+}
+
+fn mutants(long: bool) -> Tried {
+    if !long {
+        return Ok(Outcome::Skipped("only in the long mode".to_owned()));
+    }
+    if !shell::is_installed("cargo-mutants") {
+        return Ok(Outcome::Skipped("cargo-mutants is not installed".to_owned()));
+    }
+    let mut command = cargo();
+    command.args(["mutants", "--package", "esker", "--timeout", "120"]);
+    command.args(["-f", "src/entity/*.rs", "-f", "src/sparse/*.rs", "-f", "src/storage/*.rs"]);
+    command.args(["-f", "src/group/*.rs", "-f", "src/world/gate.rs", "-f", "src/schedule/*.rs"]);
+    command.args(["-f", "src/snapshot/**/*.rs"]);
+    command.arg("--output").arg(shell::target());
+    let status = command.status()?;
+    let list = |name| {
+        let path = shell::target().join("mutants.out").join(name);
+        fs::read_to_string(path).map_or(0, |list| list.lines().count())
+    };
+    let (caught, missed) = (list("caught.txt") + list("timeout.txt"), list("missed.txt"));
+    let score = format!("{caught} of {} caught", caught + missed);
+    // Goal: nine of ten. 2 is how cargo-mutants says that some were missed.
+    let is_good = caught > 0 && caught >= 9 * missed && matches!(status.code(), Some(0 | 2 | 3));
+    Ok(if is_good { Outcome::Passed(score) } else { Outcome::Failed(score) })
+}
