@@ -1,0 +1,298 @@
+//! Many entities, many component types, many components on one entity, and hours of the same work:
+//! nothing is lost, and memory stays where it belongs.
+//!
+//! Small as it stands. `ESKER_LOAD_ENTITIES=10000000 ESKER_LOAD_SECONDS=3600 cargo test --release
+//! --test load -- --nocapture` is the long mode, and `RUSTFLAGS="--cfg esker_load"` makes it 5,000
+//! component types, 300 of them on one entity, which takes minutes to compile.
+
+#![cfg(feature = "derive")]
+#![allow(unsafe_code, reason = "a global allocator that counts")]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use common::Rng;
+use esker::prelude::*;
+use esker::storage::Packed;
+
+/// Counts the bytes that are in use.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is passed on to the system's allocator, whose promises are those of the
+// trait; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.fetch_add(layout.size(), Relaxed);
+        // SAFETY: promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: promised by the caller.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Lets one test run at a time, because all share the count.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn number_from(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[derive(Component)]
+struct Place([f32; 2]);
+
+#[derive(Component)]
+struct Speed([f32; 2]);
+
+#[derive(Component)]
+struct Health(u32);
+
+#[derive(Component)]
+struct Mark(u8);
+
+type All = (Place, Speed, Health, Mark);
+
+fn all(n: usize) -> All {
+    (Place([n as f32; 2]), Speed([1.0; 2]), Health(n as u32), Mark(n as u8))
+}
+
+#[test]
+fn many_entities_take_little_more_memory_than_their_values_and_ids() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = number_from("ESKER_LOAD_ENTITIES").unwrap_or(20_000);
+    // A slot of the book; per component an id, a slot and the value.
+    let least = count * (16 + 4 * 16 + size_of::<(Place, Speed, Health)>() + size_of::<Mark>());
+    let before = IN_USE.load(Relaxed);
+    let mut world = World::new();
+
+    let mut entities: Vec<Entity> = world.spawn_batch((0..count).map(all)).collect();
+    for at in (0..count).step_by(2) {
+        world.despawn(entities[at]).unwrap();
+        assert!(world.despawn(entities[at]).is_err());
+    }
+    assert_eq!(world.len(), count / 2);
+    for at in (0..count).step_by(2) {
+        let old = std::mem::replace(&mut entities[at], world.spawn(all(at)));
+        assert!(!world.is_alive(old) && !world.has::<Health>(old));
+    }
+
+    let used = IN_USE.load(Relaxed) - before - entities.capacity() * size_of::<Entity>();
+    println!("{count} entities: {used} bytes, {least} at least");
+    // Vectors that grow double; nothing but that.
+    assert!(used as f64 <= 2.0 * least as f64, "{used} bytes for {least}");
+    world.shrink_to_fit();
+    let used = IN_USE.load(Relaxed) - before - entities.capacity() * size_of::<Entity>();
+    println!("after `shrink_to_fit`: {used} bytes");
+    assert!(used as f64 <= 1.25 * least as f64, "{used} bytes for {least}");
+    let mut seen = vec![false; count];
+    for (entity, health, mark) in world.query::<(Entity, &Health, &Mark)>().iter() {
+        let at = health.0 as usize;
+        assert!(entity == entities[at] && mark.0 == at as u8 && !seen[at]);
+        seen[at] = true;
+    }
+    assert!(seen.into_iter().all(|seen| seen));
+    world.verify().unwrap();
+    drop(world);
+    drop(entities);
+    // The process remembers its component types.
+    let kept = IN_USE.load(Relaxed).saturating_sub(before);
+    assert!(kept < 4096, "{kept} bytes are not given back");
+}
+
+type Digits<A, B, C> = fn() -> (A, B, C);
+
+/// A component type for each list of digits.
+struct Kind<A, B, C>(u32, PhantomData<Digits<A, B, C>>);
+
+impl<A: 'static, B: 'static, C: 'static> Component for Kind<A, B, C> {
+    type Storage = Packed<Self>;
+}
+
+struct Digit<const N: usize>;
+
+/// Something to be done for each of many component types.
+trait Work {
+    fn with<T: Component>(&mut self, make: fn(u32) -> T, value: fn(&T) -> u32);
+}
+
+/// Calls a function with each digit.
+macro_rules! each_digit {
+    ($call:ident::<$($given:ty),*>($work:ident)) => {
+        each_digit!(@ $call [$($given),*] $work 0 1 2 3 4 5 6 7 8 9);
+        #[cfg(esker_load)]
+        each_digit!(@ $call [$($given),*] $work 10 11 12 13 14 15 16);
+    };
+    (@ $call:ident $given:tt $work:ident $($digit:literal)*) => {
+        $(each_digit!(# $call $given $work $digit);)*
+    };
+    (# $call:ident [$($given:ty),*] $work:ident $digit:literal) => {
+        $call::<_ $(, $given)*, Digit<$digit>>($work)
+    };
+}
+
+/// Works with 100 component types, or with 5,202.
+fn for_each_type(work: &mut impl Work) {
+    fn first<W: Work, A: 'static>(work: &mut W) {
+        each_digit!(second::<A>(work));
+    }
+    fn second<W: Work, A: 'static, B: 'static>(work: &mut W) {
+        each_digit!(third::<A, B>(work));
+    }
+    fn third<W: Work, A: 'static, B: 'static, C: 'static>(work: &mut W) {
+        work.with::<Kind<A, B, C>>(|value| Kind(value, PhantomData), |kind| kind.0);
+    }
+    #[cfg(not(esker_load))]
+    first::<_, Digit<0>>(work);
+    #[cfg(esker_load)]
+    {
+        each_digit!(first(work));
+        first::<_, Digit<17>>(work);
+    }
+}
+
+#[test]
+fn one_entity_can_have_hundreds_of_components_beside_thousands_of_types() {
+    struct Fill<'w> {
+        world: &'w mut World,
+        rich: Entity,
+        poor: Vec<Entity>,
+        count: u32,
+    }
+    impl Work for Fill<'_> {
+        fn with<T: Component>(&mut self, make: fn(u32) -> T, value: fn(&T) -> u32) {
+            self.count += 1;
+            let n = self.count;
+            if n <= 300 {
+                self.world.insert(self.rich, make(n)).unwrap();
+                assert_eq!(value(&self.world.get::<T>(self.rich).unwrap()), n);
+            }
+            let poor = self.world.spawn(make(2 * n));
+            assert!(self.poor.iter().rev().take(3).all(|&other| !self.world.has::<T>(other)));
+            assert_eq!(value(&self.world.get::<T>(poor).unwrap()), 2 * n);
+            self.poor.push(poor);
+        }
+    }
+    struct Left<'w>(&'w World, u32);
+    impl Work for Left<'_> {
+        fn with<T: Component>(&mut self, _: fn(u32) -> T, value: fn(&T) -> u32) {
+            self.1 += 1;
+            let pool = self.0.pool::<T>();
+            let left: Vec<u32> = pool.as_slice().iter().map(value).collect();
+            assert_eq!(left, [2 * self.1], "{}", std::any::type_name::<T>());
+        }
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut world = World::new();
+    let rich = world.spawn(());
+
+    let mut fill = Fill { world: &mut world, rich, poor: vec![], count: 0 };
+    for_each_type(&mut fill);
+    let Fill { count, poor, .. } = fill;
+
+    println!("{count} component types");
+    assert_eq!(world.component_ids(rich).count(), 300.min(count as usize));
+    world.verify().unwrap();
+    world.despawn(rich).unwrap();
+    for_each_type(&mut Left(&world, 0));
+    assert_eq!(world.despawn_batch(poor), count as usize);
+    assert!(world.is_empty());
+    world.verify().unwrap();
+}
+
+#[derive(Component)]
+#[component(track)]
+struct Heat(u32);
+
+#[derive(Component)]
+#[component(storage = Hashed)]
+struct Rare(#[expect(dead_code, reason = "for its memory")] String);
+
+/// A little of everything, the same each time; ends as it began.
+fn cycle(world: &mut World, schedule: &mut Schedule) {
+    let mut rng = Rng::new(7);
+    let mut gone = world.removed::<Heat>();
+    let mut living: Vec<Entity> = Vec::new();
+    for round in 0..40 {
+        living.extend(
+            world.spawn_batch((0..50).map(|n| (Place([0.0; 2]), Speed([1.0; 2]), Heat(n)))),
+        );
+        for _ in 0..100 {
+            let entity = living[rng.below(living.len())];
+            match rng.below(5) {
+                0 => world.insert(entity, Rare(round.to_string())).unwrap(),
+                1 => drop(world.remove::<Rare>(entity).unwrap()),
+                2 => drop(world.remove::<Speed>(entity).unwrap()),
+                3 => world.insert(entity, Speed([2.0; 2])).unwrap(),
+                _ => world.insert(entity, Heat(round)).unwrap(),
+            }
+        }
+        for _ in 0..20 {
+            let entity = living.swap_remove(rng.below(living.len()));
+            world.despawn(entity).unwrap();
+        }
+        schedule.step(world);
+        assert!(gone.read(world).len() <= 70);
+    }
+    world.clear();
+    world.refresh();
+}
+
+#[test]
+fn the_same_work_for_ever_takes_the_same_memory() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let time = number_from("ESKER_LOAD_SECONDS").map(|seconds| Duration::from_secs(seconds as u64));
+    let mut world = World::new();
+    world.group::<(Place, Speed)>().build().unwrap();
+    world.on_add::<Rare>(|_: &World, entity: Entity, commands: &mut Commands<'_, '_>| {
+        commands.insert(entity, Mark(1));
+    });
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        |mut moved: Query<(&mut Place, &Speed)>| {
+            moved.iter_mut().for_each(|(place, speed)| place.0[0] += speed.0[0]);
+        },
+        |hot: Query<(Entity, &Heat), Changed<Heat>>, mut commands: Commands| {
+            for (entity, heat) in hot.iter().filter(|(_, heat)| heat.0 % 3 == 0) {
+                commands.insert(entity, Health(heat.0));
+            }
+        },
+        |marked: Query<Entity, With<Mark>>, mut commands: Commands| {
+            marked.iter().for_each(|entity| commands.remove::<Mark>(entity));
+            commands.spawn(Health(0));
+        },
+    ));
+
+    for _ in 0..8 {
+        cycle(&mut world, &mut schedule);
+    }
+    let (settled, begun) = (IN_USE.load(Relaxed), Instant::now());
+    let mut cycles = 0;
+    while cycles < 8 || time.is_some_and(|time| begun.elapsed() < time) {
+        cycle(&mut world, &mut schedule);
+        cycles += 1;
+        let used = IN_USE.load(Relaxed);
+        assert!(
+            used <= settled + settled / 100,
+            "{used} bytes after {cycles} cycles, not {settled}"
+        );
+        if cycles % 5000 == 0 {
+            eprintln!("{cycles} cycles: {used} bytes");
+        }
+    }
+
+    println!("{cycles} cycles: {settled} bytes before, {} after", IN_USE.load(Relaxed));
+    world.verify().unwrap();
+}
