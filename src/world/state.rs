@@ -30,26 +30,31 @@ pub(crate) struct Arrival<'w> {
     pools: &'w mut Pools,
     entities: &'w mut Entities,
     ticks: Arriving,
+    /// Whether the entities have signed for what they have, with the bits that these components have here.
+    is_signed: bool,
     /// Signature bits of what has come.
     signed: u64,
 }
 
-/// Where values come from, and what becomes of their ticks.
+/// What becomes of the ticks of values that arrive.
 #[derive(Clone, Copy)]
 enum Arriving {
-    /// From elsewhere: they were added just now, and nobody has signed for them.
+    /// They were added just now.
     New,
-    /// From a world with the same components under the same numbers: ticks and signatures stay.
+    /// They stay.
     Same,
-    /// From this world: signatures stay, and ticks move with the clock, by so much.
+    /// They move with the clock, by so much.
     Later(u64),
 }
 
 /// Where the members of groups are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GroupRecord {
-    /// The world that it is of, and how often its groups had changed.
+    /// The world that it is of, and how often its groups had changed; none in particular if it comes from
+    /// a file.
     of: Option<(u64, u64)>,
+    /// Whether groups must be filled anew, because what they depend on may have been left out.
+    is_doubtful: bool,
     /// How many entities at the front of its pools are members of each group that owns some.
     lens: Vec<(GroupNumber, usize)>,
     /// The members of groups that keep lists of their own, in order.
@@ -59,7 +64,7 @@ pub(crate) struct GroupRecord {
 impl GroupRecord {
     /// Says that groups must be filled anew: what they depend on may have changed.
     pub(crate) fn doubt(&mut self) {
-        self.of = None;
+        self.is_doubtful = true;
     }
 }
 
@@ -70,7 +75,7 @@ impl Arrival<'_> {
         let pool = self.pools.get_or_create::<T>();
         let bit = pool.tag.bit;
         self.signed |= bit;
-        if matches!(self.ticks, Arriving::New) {
+        if !self.is_signed {
             for &entity in map.entities() {
                 // It lives (W2).
                 if let Some(word) = self.entities.word_mut(entity) {
@@ -129,7 +134,7 @@ impl World {
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.depart();
-        self.exchange(book, columns, Arriving::New);
+        self.exchange(book, columns, Arriving::New, false);
         self.fill_groups();
         self.order_groups(groups);
         self.tell_of_arrival();
@@ -144,7 +149,8 @@ impl World {
         columns: Vec<Box<dyn Incoming>>,
         groups: &GroupRecord,
     ) {
-        self.exchange(book, columns, Arriving::Same);
+        // A twin has the same components under the same numbers.
+        self.exchange(book, columns, Arriving::Same, true);
         self.restore_groups(groups);
     }
 
@@ -166,7 +172,9 @@ impl World {
         self.entities.clear();
         Funeral::drop_all(&mut self.pools);
         let by = self.tick().get().saturating_sub(at.get());
-        self.exchange(book, columns, Arriving::Later(by));
+        // In another world other components may have the same bits.
+        let is_home = groups.of.is_some_and(|(world, _)| world == self.number());
+        self.exchange(book, columns, Arriving::Later(by), is_home);
         if groups.of == Some((self.number(), self.group_changes())) {
             self.restore_groups(groups);
         } else {
@@ -175,16 +183,26 @@ impl World {
         }
     }
 
-    fn exchange(&mut self, book: Entities, columns: Vec<Box<dyn Incoming>>, ticks: Arriving) {
+    /// `is_signed` says that the words of the book are those of this world.
+    fn exchange(
+        &mut self,
+        book: Entities,
+        columns: Vec<Box<dyn Incoming>>,
+        ticks: Arriving,
+        is_signed: bool,
+    ) {
         let gone = mem::replace(&mut self.entities, book);
         debug_assert!(gone.is_empty());
         let Self { entities, pools, .. } = self;
-        let mut arrival = Arrival { pools, entities, ticks, signed: 0 };
+        if !is_signed {
+            entities.keep_in_words(0);
+        }
+        let mut arrival = Arrival { pools, entities, ticks, is_signed, signed: 0 };
         for column in columns {
             column.put(&mut arrival);
         }
         let signed = arrival.signed;
-        if !matches!(ticks, Arriving::New) {
+        if is_signed {
             // Components that were left out sign no more.
             entities.keep_in_words(signed);
         }
@@ -238,7 +256,7 @@ impl World {
         for &number in groups.numbers() {
             // Somebody edits it: then it is filled again, as if nothing were known of it.
             let Some(Ok(group)) = groups.get(number).map(|entry| entry.group.try_read()) else {
-                record.of = None;
+                record.doubt();
                 continue;
             };
             match group.owns_none() {
@@ -251,7 +269,7 @@ impl World {
 
     /// Says who is in the groups of pools that are as they were when this was recorded (G1).
     fn restore_groups(&mut self, record: &GroupRecord) {
-        if record.of.is_none() {
+        if record.is_doubtful {
             self.fill_groups();
             return self.order_groups(record);
         }
