@@ -222,7 +222,7 @@ pub const ACTS: &[(&str, Act)] = &[
         s.world.settle();
     }),
     ("late echoes", |s| {
-        if let Some(mut pool) = s.world.try_pool_mut::<First>().ok() {
+        if let Ok(mut pool) = s.world.try_pool_mut::<First>() {
             _ = pool.insert(s.ids[1], First(trap(1)));
             _ = pool.insert(s.ids[2], First(trap(1)));
         }

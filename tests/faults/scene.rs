@@ -55,13 +55,8 @@ pub struct Maps {
 
 pub struct Collected;
 
+#[derive(Default)]
 pub struct Store(#[expect(dead_code, reason = "for its drop")] pub Trap);
-
-impl Default for Store {
-    fn default() -> Self {
-        Self(Trap::default())
-    }
-}
 
 pub struct Alarm(pub Trap);
 
