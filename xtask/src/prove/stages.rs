@@ -203,7 +203,16 @@ fn valgrind(long: bool) -> Tried {
         "sole_owners",
     ]);
     if long {
-        build.args(["--test", "panicking_drop", "--test", "bad_input", "--test", "order"]);
+        build.args([
+            "--test",
+            "storages",
+            "--test",
+            "panicking_drop",
+            "--test",
+            "bad_input",
+            "--test",
+            "order",
+        ]);
     }
     let mut done = 0;
     for program in shell::programs(&mut build)? {
