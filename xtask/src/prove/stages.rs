@@ -141,7 +141,7 @@ fn faults(long: bool) -> Tried {
         command.args(["--test", name]);
     }
     if long {
-        command.arg("--release").env("ESKER_FAULTS_LONG", "1");
+        command.arg("--release").env("ESKER_FAULT_OPS", "100000");
     }
     tests(&mut command, "")
 }
@@ -192,16 +192,7 @@ fn valgrind(long: bool) -> Tried {
         return Ok(Outcome::Skipped("valgrind is not installed".to_owned()));
     }
     let mut build = cargo();
-    build.args([
-        "test",
-        "--package",
-        "esker",
-        "--lib",
-        "--test",
-        "storages",
-        "--test",
-        "sole_owners",
-    ]);
+    build.args(["test", "--package", "esker", "--lib", "--test", "sole_owners"]);
     if long {
         build.args([
             "--test",
