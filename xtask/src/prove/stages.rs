@@ -141,7 +141,7 @@ fn faults(long: bool) -> Tried {
         command.args(["--test", name]);
     }
     if long {
-        command.arg("--release").env("ESKER_FAULT_OPS", "100000");
+        command.arg("--release").env("ESKER_FAULT_OPS", "500");
     }
     tests(&mut command, "")
 }
