@@ -93,14 +93,24 @@ impl Entities {
         self.far.is_unused() && self.alive as usize == self.near.len()
     }
 
-    /// Clears all bits of all words but these.
-    pub(crate) fn keep_in_words(&mut self, bits: u64) {
-        for slot in &mut self.near {
-            *slot.word.get_mut() &= bits;
+    /// Clears all bits of all words but `keep`, and sets `add` in those of the living.
+    pub(crate) fn sign_all(&mut self, keep: u64, add: u64) {
+        if (keep, add) == (u64::MAX, 0) {
+            return;
+        }
+        let first = self.limits.range.start;
+        for (place, slot) in self.near.iter_mut().enumerate() {
+            let add = if slot.is_live(first + place as u32) { add } else { 0 };
+            let word = slot.word.get_mut();
+            *word = *word & keep | add;
         }
         for number in self.far.numbers() {
-            for slot in self.far.get_mut(number).into_iter().flatten() {
-                *slot.word.get_mut() &= bits;
+            let page = self.far.get_mut(number).expect("the number was just listed");
+            for (place, slot) in page.iter_mut().enumerate() {
+                let index = number * PAGE_LEN as u32 + place as u32;
+                let add = if slot.is_live(index) { add } else { 0 };
+                let word = slot.word.get_mut();
+                *word = *word & keep | add;
             }
         }
     }

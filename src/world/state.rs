@@ -32,8 +32,9 @@ pub(crate) struct Arrival<'w> {
     ticks: Arriving,
     /// Whether the entities have signed for what they have, with the bits that these components have here.
     is_signed: bool,
-    /// Signature bits of what has come.
+    /// Signature bits of what has come, and of that what everybody has.
     signed: u64,
+    everybody: u64,
 }
 
 /// What becomes of the ticks of values that arrive.
@@ -75,7 +76,10 @@ impl Arrival<'_> {
         let pool = self.pools.get_or_create::<T>();
         let bit = pool.tag.bit;
         self.signed |= bit;
-        if !self.is_signed {
+        if map.len() == self.entities.len() {
+            // Everybody who lives has it: they sign all at once.
+            self.everybody |= bit;
+        } else if !self.is_signed {
             for &entity in map.entities() {
                 // It lives (W2).
                 if let Some(word) = self.entities.word_mut(entity) {
@@ -174,6 +178,10 @@ impl World {
         let by = self.tick().get().saturating_sub(at.get());
         // In another world other components may have the same bits.
         let is_home = groups.of.is_some_and(|(world, _)| world == self.number());
+        let mut book = book;
+        if !is_home {
+            book.sign_all(0, 0);
+        }
         self.exchange(book, columns, Arriving::Later(by), is_home);
         if groups.of == Some((self.number(), self.group_changes())) {
             self.restore_groups(groups);
@@ -183,7 +191,7 @@ impl World {
         }
     }
 
-    /// `is_signed` says that the words of the book are those of this world.
+    /// `is_signed` says that the words of the book are those of this world; they are zero otherwise.
     fn exchange(
         &mut self,
         book: Entities,
@@ -194,18 +202,13 @@ impl World {
         let gone = mem::replace(&mut self.entities, book);
         debug_assert!(gone.is_empty());
         let Self { entities, pools, .. } = self;
-        if !is_signed {
-            entities.keep_in_words(0);
-        }
-        let mut arrival = Arrival { pools, entities, ticks, is_signed, signed: 0 };
+        let mut arrival = Arrival { pools, entities, ticks, is_signed, signed: 0, everybody: 0 };
         for column in columns {
             column.put(&mut arrival);
         }
-        let signed = arrival.signed;
-        if is_signed {
-            // Components that were left out sign no more.
-            entities.keep_in_words(signed);
-        }
+        let Arrival { signed, everybody, .. } = arrival;
+        // Components that were left out sign no more.
+        entities.sign_all(if is_signed { signed } else { u64::MAX }, everybody);
     }
 
     /// Empties the world, whatever listeners have to say.
