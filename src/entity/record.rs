@@ -2,6 +2,7 @@
 //!
 //! Nothing in a record is believed: [`Entities::restore`] walks E1–E3 before it accepts one.
 
+use std::mem;
 use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
@@ -122,6 +123,16 @@ impl Entities {
 
     /// The same book once more, words included; what is reserved in this one is alive in the copy.
     pub(crate) fn copy(&self) -> Self {
+        let mut copy = Self::new();
+        self.copy_into(&mut copy);
+        copy
+    }
+
+    /// As `copy`, in the memory that another book has.
+    pub(crate) fn copy_into(&self, copy: &mut Self) {
+        let mut near = mem::take(&mut copy.near);
+        near.clear();
+        near.extend(self.near.iter().map(Slot::copy));
         let mut far = PageTable::default();
         for (number, slots) in self.far.iter() {
             let page: &mut [Slot; PAGE_LEN] = far.get_or_create(number, new_page);
@@ -129,8 +140,8 @@ impl Entities {
                 *copy = slot.copy();
             }
         }
-        let mut copy = Self {
-            near: self.near.iter().map(Slot::copy).collect(),
+        *copy = Self {
+            near,
             far,
             free: self.free,
             plain: self.plain,
@@ -141,7 +152,6 @@ impl Entities {
             cursor: AtomicU64::new(self.cursor.load(Ordering::Relaxed)),
         };
         copy.settle();
-        copy
     }
 
     /// The book that was recorded; all words are zero.

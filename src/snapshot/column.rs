@@ -10,6 +10,7 @@ use erased_serde as erased;
 use super::budget::Budget;
 use super::codec::CodecError;
 use super::form::{Form, Snapshot};
+use super::kept::{Keepable, Original};
 use super::references::EntityMapper;
 use crate::cell::Read;
 use crate::component::Component;
@@ -31,6 +32,12 @@ pub(super) trait ComponentType: Send + Sync {
 
     /// The pool, for reading; `None` if there is none.
     fn open<'w>(&self, world: &'w World) -> Result<Option<Box<dyn Column + 'w>>, BorrowConflict>;
+
+    /// As `open`, to keep a copy.
+    fn keepable<'w>(
+        &self,
+        world: &'w World,
+    ) -> Result<Option<Box<dyn Keepable + 'w>>, BorrowConflict>;
 
     /// Removes the component of an entity, if it has it.
     fn remove(&self, world: &mut World, entity: Entity);
@@ -71,8 +78,6 @@ pub(super) trait Values: Incoming + Send + Sync {
 
     /// Shows all ids inside the values to a mapper; who they belong to comes first.
     fn map_references(&mut self, map: &mut dyn FnMut(Entity, Entity) -> Option<Entity>);
-
-    fn copy(&self) -> Option<Box<dyn Values>>;
 
     /// Gives the values to entities of a world, which are found by `target`.
     fn insert(self: Box<Self>, world: &mut World, target: &dyn Fn(Entity) -> Option<Entity>);
@@ -178,6 +183,16 @@ impl<T: Component + Snapshot> ComponentType for Of<T> {
         let Some(pool) = world.pool_box::<T>() else { return Ok(None) };
         let map = pool.cell.try_read().map_err(BorrowConflict::of::<T>)?;
         Ok(Some(Box::new(Open { map, form: T::form() })))
+    }
+
+    #[track_caller]
+    fn keepable<'w>(
+        &self,
+        world: &'w World,
+    ) -> Result<Option<Box<dyn Keepable + 'w>>, BorrowConflict> {
+        let Some(pool) = world.pool_box::<T>() else { return Ok(None) };
+        let map = pool.cell.try_read().map_err(BorrowConflict::of::<T>)?;
+        Ok(Some(Box::new(Original { map, world: world.number() })))
     }
 
     fn remove(&self, world: &mut World, entity: Entity) {
@@ -287,10 +302,6 @@ impl<T: Component + Snapshot> Values for Staged<T> {
         for (owner, value) in self.map.iter_mut() {
             references(value, &mut EntityMapper::new(&mut |entity| map(owner, entity)));
         }
-    }
-
-    fn copy(&self) -> Option<Box<dyn Values>> {
-        copied::<T>(&self.map)
     }
 
     fn insert(self: Box<Self>, world: &mut World, target: &dyn Fn(Entity) -> Option<Entity>) {

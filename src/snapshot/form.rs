@@ -154,8 +154,7 @@ pub struct Cloning<T>(pub(super) Copying<T>);
 impl<T: Clone> Cloning<T> {
     /// As `Clone` says.
     pub fn clone() -> Self {
-        // A slice of values that are `Copy` is copied as a block.
-        Self(Copying { many: <[T]>::to_vec, one: T::clone })
+        Self(Copying::cloning())
     }
 }
 

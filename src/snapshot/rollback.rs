@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::delta::Departures;
 use super::error::SnapshotError;
-use super::state::State;
+use super::moment::Moment;
 use super::types::SnapshotTypes;
 use crate::world::World;
 
@@ -13,6 +13,10 @@ use crate::world::World;
 ///
 /// For rollback netcode, undo, and trying things out. All kept types must be
 /// [clonable](super::Snapshot).
+///
+/// Keeping is a copy of entities and values, in the memory of a state that went before; going back
+/// exchanges what the world has and what was kept. Where a pool has the same entities as before, these
+/// are not even copied.
 ///
 /// # Examples
 /// ```
@@ -34,14 +38,16 @@ use crate::world::World;
 /// ```
 pub struct Rollback {
     types: SnapshotTypes,
-    states: VecDeque<State>,
+    moments: VecDeque<Moment>,
     capacity: usize,
+    /// One that went, for its memory.
+    spare: Option<Moment>,
 }
 
 impl Rollback {
     /// Keeps up to `capacity` states, at least one.
     pub fn new(types: SnapshotTypes, capacity: usize) -> Self {
-        Self { types, states: VecDeque::new(), capacity: capacity.max(1) }
+        Self { types, moments: VecDeque::new(), capacity: capacity.max(1), spare: None }
     }
 
     /// Keeps the state of a world; the oldest one goes if there are too many.
@@ -51,11 +57,13 @@ impl Rollback {
     /// writing; what was kept before stays.
     #[track_caller]
     pub fn keep(&mut self, world: &World) -> Result<(), SnapshotError> {
-        let state = State::of(world, &self.types)?;
-        if self.states.len() == self.capacity {
-            self.states.pop_front();
-        }
-        self.states.push_back(state);
+        self.types.check_complete(world)?;
+        let mut moment = self.spare.take().unwrap_or_default();
+        moment.copy(world, &self.types)?;
+        let oldest =
+            if self.moments.len() == self.capacity { self.moments.pop_front() } else { None };
+        self.moments.push_back(moment);
+        self.spare_one(oldest);
         Ok(())
     }
 
@@ -71,31 +79,46 @@ impl Rollback {
     ///
     /// # Errors
     /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then.
+    ///
+    /// # Panics
+    /// If a `Clone` does: then the world is back, and that state is kept no more.
     pub fn back(&mut self, world: &mut World, steps: usize) -> Result<(), SnapshotError> {
-        let kept = self.states.len();
+        let kept = self.moments.len();
         let Some(nth) = kept.checked_sub(1).and_then(|last| last.checked_sub(steps)) else {
             return Err(SnapshotError::NoState { asked: steps, kept });
         };
-        let state = self.states[nth].copy().expect("it was copied before");
-        self.states.truncate(nth + 1);
-        state.put_back(world, &self.types);
+        let mut later = self.moments.split_off(nth + 1);
+        let Some(mut moment) = self.moments.pop_back() else { unreachable!("there are {kept}") };
+        moment.put_back(world, &self.types);
         Departures::forget(world);
+        moment.copy(world, &self.types)?;
+        self.moments.push_back(moment);
+        self.spare_one(later.pop_back());
         Ok(())
+    }
+
+    /// Keeps the memory of a moment that went, but nothing that somebody could wait for to be dropped.
+    fn spare_one(&mut self, gone: Option<Moment>) {
+        if let Some(mut gone) = gone {
+            // If a drop unwinds, its memory goes with it.
+            gone.release();
+            self.spare = Some(gone);
+        }
     }
 
     /// Forgets the last state; `false` if there is none.
     pub fn forget_last(&mut self) -> bool {
-        self.states.pop_back().is_some()
+        self.moments.pop_back().is_some()
     }
 
     /// Number of states that are kept.
     pub fn len(&self) -> usize {
-        self.states.len()
+        self.moments.len()
     }
 
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
-        self.states.is_empty()
+        self.moments.is_empty()
     }
 
     /// Number of states that are kept at most.
@@ -103,16 +126,17 @@ impl Rollback {
         self.capacity
     }
 
-    /// Forgets all states.
+    /// Forgets all states, and gives back their memory.
     pub fn clear(&mut self) {
-        self.states.clear();
+        self.spare = None;
+        self.moments.clear();
     }
 }
 
 impl fmt::Debug for Rollback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rollback")
-            .field("kept", &self.states.len())
+            .field("kept", &self.moments.len())
             .field("capacity", &self.capacity)
             .finish_non_exhaustive()
     }

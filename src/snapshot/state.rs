@@ -1,4 +1,4 @@
-//! A whole world apart from any world: what loading stages, cloning copies and rollback keeps.
+//! A whole world apart from any world: what loading stages and cloning copies.
 
 use super::column::Values;
 use super::error::{SnapshotError, What};
@@ -6,8 +6,7 @@ use super::raw::{RawColumn, RawSections};
 use super::single::Value;
 use super::types::SnapshotTypes;
 use crate::entity::{Entities, Entity};
-use crate::tick::Tick;
-use crate::world::{GroupRecord, Incoming, World};
+use crate::world::{GroupRecord, World};
 
 /// Everything that lives, complete and sound, ready to be put into a world.
 pub(super) struct State {
@@ -20,8 +19,6 @@ pub(super) struct State {
     /// Whether it has only entities that were chosen, and says nothing of the others.
     pub(super) is_partial: bool,
     groups: GroupRecord,
-    /// The tick of the world that it is a copy of.
-    tick: Tick,
 }
 
 /// A reference that leads nowhere: the component or resource, the entity that has it, and the
@@ -38,7 +35,6 @@ impl State {
             skipped: Vec::new(),
             is_partial: false,
             groups: GroupRecord::default(),
-            tick: Tick::ZERO,
         }
     }
 
@@ -62,26 +58,12 @@ impl State {
         if let Ok(kept) = world.try_resource::<RawSections>() {
             state.raw.clone_from(&kept.0);
         }
-        (state.groups, state.tick) = (world.group_record(), world.tick());
+        state.groups = world.group_record();
         if !types.has_all_components(world) {
             // A group may depend on what was left out.
             state.groups.doubt();
         }
         Ok(state)
-    }
-
-    /// The same once more; what it was copied from could be cloned.
-    pub(super) fn copy(&self) -> Option<Self> {
-        Some(Self {
-            book: self.book.copy(),
-            columns: self.columns.iter().map(|column| column.copy()).collect::<Option<_>>()?,
-            resources: self.resources.iter().map(|value| value.copy()).collect::<Option<_>>()?,
-            raw: self.raw.clone(),
-            skipped: self.skipped.clone(),
-            is_partial: self.is_partial,
-            groups: self.groups.clone(),
-            tick: self.tick,
-        })
     }
 
     /// Replaces all ids inside values; returns those that lead nowhere.
@@ -114,31 +96,19 @@ impl State {
     }
 
     /// Puts it into a world, in place of everything that lives there.
-    pub(super) fn replace(mut self, world: &mut World, types: &SnapshotTypes) {
-        let columns = self.put_rest(world, types);
-        world.arrive(self.book, columns, &self.groups);
-    }
-
-    /// Puts it back into the world that it is a copy of, as if nothing had happened since.
-    pub(super) fn put_back(mut self, world: &mut World, types: &SnapshotTypes) {
-        let columns = self.put_rest(world, types);
-        world.return_to(self.tick, self.book, columns, &self.groups);
-    }
-
-    /// Puts all but the components into a world, and returns these.
-    fn put_rest(&mut self, world: &mut World, types: &SnapshotTypes) -> Vec<Box<dyn Incoming>> {
+    pub(super) fn replace(self, world: &mut World, types: &SnapshotTypes) {
         // Resources first: listeners to the components may look at them.
         for resource in types.resources() {
             if !self.resources.iter().any(|value| value.name() == resource.name()) {
                 resource.remove(world);
             }
         }
-        for value in std::mem::take(&mut self.resources) {
+        for value in self.resources {
             value.insert(world);
         }
-        RawSections::put(world, std::mem::take(&mut self.raw));
-        let columns = std::mem::take(&mut self.columns).into_iter();
-        columns.map(|column| column.into_incoming()).collect()
+        RawSections::put(world, self.raw);
+        let columns = self.columns.into_iter().map(|column| column.into_incoming()).collect();
+        world.arrive(self.book, columns, &self.groups);
     }
 
     /// Puts it into a world without entities or resources, which has been made for it.

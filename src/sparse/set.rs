@@ -72,6 +72,17 @@ impl<M: SparseMap> SparseSet<M> {
         Self { map, packed, stamp: 1 }
     }
 
+    /// The map and the packed array, to be brought into another state together.
+    pub(super) fn parts_mut(&mut self) -> (&mut M, &mut Vec<Entity>) {
+        (&mut self.map, &mut self.packed)
+    }
+
+    /// Says that the packed array has changed; returns the stamp that it has now.
+    pub(super) fn renew_stamp(&mut self) -> u64 {
+        self.stamp += 1;
+        self.stamp
+    }
+
     /// Takes the place of another set: who has read its stamp sees that it is no more.
     #[cfg(feature = "serde")]
     pub(crate) fn succeed(&mut self, other: &Self) {

@@ -2,10 +2,16 @@
 
 #![allow(unsafe_code, reason = "declares the unsafe trait")]
 
+use std::cell::UnsafeCell;
+
 use super::{Ticks, Tracking};
 use crate::entity::Entity;
 use crate::sparse::SparseMap;
 use crate::tick::Tick;
+
+/// Replaces what is in a row of values by copies of others.
+#[doc(hidden)]
+pub type Fill<T> = fn(&[T], &mut Vec<UnsafeCell<T>>);
 
 /// Keeps the values of an [`EntityMap`](super::EntityMap).
 ///
@@ -89,9 +95,18 @@ pub unsafe trait Storage<T>: Default {
         entities.len() * size_of::<T>()
     }
 
-    /// Replaces the ticks of its values by as many others, if it has some.
+    /// The ticks of its values, if it has some, to be replaced by as many others.
     #[doc(hidden)]
-    fn put_ticks(&mut self, _ticks: Ticks) {}
+    fn ticks_mut(&mut self) -> Option<&mut Ticks> {
+        None
+    }
+
+    /// Replaces all values by copies of these, which `fill` makes, in the memory that is there;
+    /// `false`, and nothing has changed, if the storage does not lay them out in a row.
+    #[doc(hidden)]
+    fn refill(&mut self, _values: &[T], _fill: Fill<T>) -> bool {
+        false
+    }
 
     /// When its values were added and changed, if it knows.
     #[inline(always)]

@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
 
-use super::{Packed, Storage, Ticks, Tracking};
+use super::{Packed, Storage, Tracking};
 use crate::entity::Entity;
 use crate::sparse::{Entry, SparseSet};
 use crate::tick::{Span, Tick};
@@ -82,15 +82,9 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
             .then(|| unsafe { std::slice::from_raw_parts(self.values.base(), self.set.len()) })
     }
 
-    /// Replaces the ticks of all values by as many others.
-    pub(super) fn put_ticks(&mut self, ticks: Ticks) {
-        self.values.put_ticks(ticks);
-    }
-
-    /// Takes the place of another map: who has read its stamp sees that it is no more.
-    #[cfg(feature = "serde")]
-    pub(crate) fn succeed(&mut self, other: &Self) {
-        self.set.succeed(&other.set);
+    /// The set and the storage, to be brought into the same state together (P1).
+    pub(super) fn parts_mut(&mut self) -> (&mut SparseSet<S::Map>, &mut S) {
+        (&mut self.set, &mut self.values)
     }
 
     /// Number of values.

@@ -22,6 +22,8 @@
 //! - **P3** – a storage that promises stable addresses never moves a value between insert and
 //!   remove.
 
+#[cfg(feature = "serde")]
+mod columns;
 pub mod conformance;
 mod contract;
 mod erased;
@@ -35,7 +37,7 @@ mod tracking;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
 mod whole;
 
-pub use contract::Storage;
+pub use contract::{Fill, Storage};
 pub(crate) use erased::SharedMap;
 pub use erased::{AnyMap, MapMemory};
 pub use indexed::Indexed;
@@ -45,4 +47,4 @@ pub use ticks::Ticks;
 pub use tracked::Tracked;
 pub use tracking::{Mut, Ref, Tracking, Untracked, WithTicks};
 #[cfg(feature = "serde")]
-pub(crate) use whole::Copying;
+pub(crate) use {columns::Columns, whole::Copying};

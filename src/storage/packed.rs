@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{Storage, Untracked};
+use super::{Fill, Storage, Untracked};
 use crate::entity::Entity;
 use crate::sparse::{HashedMap, PagedMap, SparseMap};
 
@@ -58,6 +58,11 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
             self.values.extend(values);
         }
         Ok(())
+    }
+
+    fn refill(&mut self, values: &[T], fill: Fill<T>) -> bool {
+        fill(values, &mut self.values);
+        true
     }
 
     #[inline]

@@ -188,44 +188,41 @@ impl Ticks {
         }
     }
 
-    /// The same once more.
-    pub(super) fn copy(&self) -> Self {
-        let copy = |ticks: &Vec<AtomicU64>| -> Vec<AtomicU64> {
-            ticks.iter().map(|tick| AtomicU64::new(tick.load(Relaxed))).collect()
-        };
-        Self {
-            added: copy(&self.added),
-            changed: copy(&self.changed),
-            summaries: self.summaries.each_ref().map(copy),
-            now: self.now,
+    /// Becomes the same as another, in the memory that it has.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        for (to, from) in self.rows().into_iter().zip(other.rows_ref()) {
+            to.clear();
+            to.extend(from.iter().map(|tick| AtomicU64::new(tick.load(Relaxed))));
         }
+        self.now = other.now;
     }
 
-    /// The same, each so much later; nothing is later than `latest`.
-    pub(super) fn shifted(&self, by: u64, latest: Tick) -> Self {
-        let shift = |ticks: &Vec<AtomicU64>| -> Vec<AtomicU64> {
-            let later = |tick: &AtomicU64| tick.load(Relaxed).saturating_add(by).min(latest.get());
-            ticks.iter().map(|tick| AtomicU64::new(later(tick))).collect()
-        };
-        Self {
-            added: shift(&self.added),
-            changed: shift(&self.changed),
-            summaries: self.summaries.each_ref().map(shift),
-            now: latest,
-        }
+    /// The arrays, to be gone through alike.
+    fn rows(&mut self) -> [&mut Vec<AtomicU64>; 2 + LEVELS] {
+        let [blocks, regions, zones] = &mut self.summaries;
+        [&mut self.added, &mut self.changed, blocks, regions, zones]
     }
 
-    /// As many, all of them of values added at this tick.
-    pub(super) fn renewed(&self, now: Tick) -> Self {
-        let renew = |ticks: &Vec<AtomicU64>| -> Vec<AtomicU64> {
-            ticks.iter().map(|_| AtomicU64::new(now.get())).collect()
-        };
-        Self {
-            added: renew(&self.added),
-            changed: renew(&self.changed),
-            summaries: self.summaries.each_ref().map(renew),
-            now,
+    fn rows_ref(&self) -> [&Vec<AtomicU64>; 2 + LEVELS] {
+        let [blocks, regions, zones] = &self.summaries;
+        [&self.added, &self.changed, blocks, regions, zones]
+    }
+
+    /// Makes each so much later; nothing is later than `latest`.
+    #[cfg(feature = "serde")]
+    pub(super) fn shift(&mut self, by: u64, latest: Tick) {
+        for tick in self.rows().into_iter().flatten().map(AtomicU64::get_mut) {
+            *tick = tick.saturating_add(by).min(latest.get());
         }
+        self.now = latest;
+    }
+
+    /// Says that all values were added at this tick.
+    pub(super) fn renew(&mut self, now: Tick) {
+        for tick in self.rows().into_iter().flatten().map(AtomicU64::get_mut) {
+            *tick = now.get();
+        }
+        self.now = now;
     }
 
     pub(super) fn clear(&mut self) {

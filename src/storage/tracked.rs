@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "passes on the promises of the storage inside")]
 
-use super::{Storage, Ticks, WithTicks};
+use super::{Fill, Storage, Ticks, WithTicks};
 use crate::entity::Entity;
 use crate::tick::Tick;
 
@@ -83,9 +83,13 @@ unsafe impl<T, S: Storage<T>> Storage<T> for Tracked<S> {
         S::bytes_for(entities) + entities.len() * 17
     }
 
-    fn put_ticks(&mut self, ticks: Ticks) {
-        assert_eq!(ticks.len(), self.ticks.len(), "P1");
-        self.ticks = ticks;
+    fn ticks_mut(&mut self) -> Option<&mut Ticks> {
+        Some(&mut self.ticks)
+    }
+
+    fn refill(&mut self, values: &[T], fill: Fill<T>) -> bool {
+        // Who asks for it copies the ticks, too.
+        self.values.refill(values, fill)
     }
 
     #[inline]

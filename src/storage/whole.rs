@@ -1,14 +1,28 @@
 //! Whole maps: made of columns at once, copied, taken apart.
 
-use super::{EntityMap, Storage};
+use std::cell::UnsafeCell;
+
+use super::{EntityMap, Fill, Storage};
 use crate::entity::Entity;
 use crate::sparse::{Foreseen, SparseSet};
 use crate::tick::Tick;
 
-/// How the values of a component are copied: many at once, and one.
+/// How the values of a component are copied: many at once, into a row that is there, and one.
 pub(crate) struct Copying<T> {
     pub(crate) many: fn(&[T]) -> Vec<T>,
+    pub(crate) fill: Fill<T>,
     pub(crate) one: fn(&T) -> T,
+}
+
+impl<T: Clone> Copying<T> {
+    /// As `Clone` says; values that are `Copy` are copied as a block.
+    pub(crate) fn cloning() -> Self {
+        let fill = |values: &[T], row: &mut Vec<UnsafeCell<T>>| {
+            row.clear();
+            row.extend(values.iter().cloned().map(UnsafeCell::new));
+        };
+        Self { many: <[T]>::to_vec, fill, one: T::clone }
+    }
 }
 
 impl<T> Clone for Copying<T> {
@@ -40,25 +54,20 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
             None => self.iter().map(|(_, value)| (copying.one)(value)).collect(),
         };
         let mut copy = Self::of_parts(self.set().clone(), values);
-        if let Some(ticks) = self.storage().ticks() {
-            copy.put_ticks(ticks.copy());
-        }
+        copy_ticks(self.storage(), copy.parts_mut().1);
         copy
+    }
+
+    /// Takes the place of another map: who has read its stamp sees that it is no more.
+    #[cfg(feature = "serde")]
+    pub(crate) fn succeed(&mut self, other: &Self) {
+        self.parts_mut().0.succeed(other.set());
     }
 
     /// Says that all values were added just now.
     pub(crate) fn renew(&mut self, now: Tick) {
-        let ticks = self.storage().ticks().map(|ticks| ticks.renewed(now));
-        if let Some(ticks) = ticks {
-            self.put_ticks(ticks);
-        }
-    }
-
-    /// Says that all additions and changes were so much later.
-    pub(crate) fn shift_ticks(&mut self, by: u64, latest: Tick) {
-        let ticks = self.storage().ticks().map(|ticks| ticks.shifted(by, latest));
-        if let Some(ticks) = ticks {
-            self.put_ticks(ticks);
+        if let Some(ticks) = self.parts_mut().1.ticks_mut() {
+            ticks.renew(now);
         }
     }
 
@@ -76,5 +85,11 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     pub(crate) fn bytes_for(entities: &[Entity]) -> usize {
         let set = S::Map::bytes_for(entities) + size_of_val(entities);
         set + S::bytes_for(entities)
+    }
+}
+
+pub(super) fn copy_ticks<T, S: Storage<T>>(from: &S, to: &mut S) {
+    if let (Some(to), Some(from)) = (to.ticks_mut(), from.ticks()) {
+        to.copy_from(from);
     }
 }

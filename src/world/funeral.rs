@@ -27,6 +27,16 @@ impl<'w> Funeral<'w> {
         Self::hold(pools, u64::MAX, |pools, id| pools.at_mut(id).drop_values());
     }
 
+    /// Drops the values of all pools that have no entities any more.
+    #[cfg(feature = "serde")]
+    pub(super) fn drop_forgotten(pools: &'w mut Pools) {
+        Self::hold(pools, u64::MAX, |pools, id| {
+            if pools.at_mut(id).map_mut().entities().is_empty() {
+                pools.at_mut(id).drop_values();
+            }
+        });
+    }
+
     #[inline(never)]
     fn hold(pools: &'w mut Pools, bits: u64, rite: fn(&mut Pools, usize)) {
         // Bits without a pool: there are fewer pools than bits.

@@ -8,14 +8,15 @@
 use std::any::TypeId;
 use std::mem;
 
-use super::World;
 use super::funeral::Funeral;
-use super::pool_box::{AnyPool, Map};
+use super::pool_box::{AnyPool, Map, PoolBox};
 use super::pools::Pools;
 use super::react::{Event, What};
+use super::{ComponentId, World};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, OutOfEntities};
 use crate::group::GroupNumber;
+use crate::storage::Columns;
 use crate::tick::Tick;
 
 /// The values of one component on their way into a world.
@@ -23,6 +24,12 @@ pub(crate) trait Incoming {
     fn entities(&self) -> &[Entity];
 
     fn put(self: Box<Self>, into: &mut Arrival<'_>);
+}
+
+/// The values of one component that return to where they were.
+pub(crate) trait Returning {
+    /// Change places with those in their pool.
+    fn exchange(&mut self, with: &mut Arrival<'_>);
 }
 
 /// A world that is being filled.
@@ -35,6 +42,10 @@ pub(crate) struct Arrival<'w> {
     /// Signature bits of what has come, and of that what everybody has.
     signed: u64,
     everybody: u64,
+    /// The number of the world.
+    world: u64,
+    /// Pools whose values were exchanged.
+    exchanged: Vec<ComponentId>,
 }
 
 /// What becomes of the ticks of values that arrive.
@@ -73,29 +84,59 @@ impl Arrival<'_> {
     /// Puts the values of a component into its pool, which is empty.
     pub(crate) fn put<T: Component>(&mut self, mut map: Map<T>) {
         let now = self.pools.clock.now;
+        if matches!(self.ticks, Arriving::New) {
+            map.renew(now);
+        }
+        let pool = self.sign_for::<T>(map.entities());
+        let old = pool.cell.get_mut();
+        debug_assert!(old.is_empty());
+        map.succeed(old);
+        *old = map;
+    }
+
+    /// Exchanges the values of a component and those in its pool. `alike` says of both of which pool of
+    /// which world their entities are.
+    pub(crate) fn exchange<T: Component>(
+        &mut self,
+        columns: &mut Columns<T, T::Storage>,
+        alike: &mut Option<(u64, u64)>,
+    ) {
+        let (now, world) = (self.pools.clock.now, self.world);
+        if let Arriving::Later(by) = self.ticks {
+            columns.shift_ticks(by, now);
+        }
+        let pool = self.sign_for::<T>(columns.entities());
+        let map = pool.cell.get_mut();
+        let was = Some((world, map.set().stamp()));
+        map.exchange(columns, *alike == was);
+        *alike = was;
+        let id = pool.tag.id;
+        self.exchanged.push(id);
+    }
+
+    /// Lets entities sign for a component, and returns its pool.
+    fn sign_for<T: Component>(&mut self, entities: &[Entity]) -> &mut PoolBox<T> {
         let pool = self.pools.get_or_create::<T>();
         let bit = pool.tag.bit;
         self.signed |= bit;
-        if map.len() == self.entities.len() {
+        if entities.len() == self.entities.len() {
             // Everybody who lives has it: they sign all at once.
             self.everybody |= bit;
         } else if !self.is_signed {
-            for &entity in map.entities() {
+            for &entity in entities {
                 // It lives (W2).
                 if let Some(word) = self.entities.word_mut(entity) {
                     *word |= bit;
                 }
             }
         }
-        match self.ticks {
-            Arriving::New => map.renew(now),
-            Arriving::Same => {}
-            Arriving::Later(by) => map.shift_ticks(by, now),
-        }
-        let old = pool.cell.get_mut();
-        debug_assert!(old.is_empty());
-        map.succeed(old);
-        *old = map;
+        pool
+    }
+
+    /// Lets everybody sign for what everybody has; components that were left out sign no more.
+    fn sign_rest(self) {
+        let keep = if self.is_signed { self.signed } else { u64::MAX };
+        self.entities.sign_all(keep, self.everybody);
     }
 }
 
@@ -161,34 +202,41 @@ impl World {
     /// Puts back what was there at a tick, as if nothing had happened since: nobody is told.
     ///
     /// The clock goes on, because others remember its ticks; what is known of changes moves with it.
+    /// Book and columns become those that were there until now.
     pub(crate) fn return_to(
         &mut self,
         at: Tick,
-        book: Entities,
-        columns: Vec<Box<dyn Incoming>>,
+        book: &mut Entities,
+        columns: &mut [&mut dyn Returning],
         groups: &GroupRecord,
     ) {
         self.settle();
         self.pools.groups.clear_members();
-        for id in 0..self.pools.len() {
-            self.pools.at_mut(id).forget_entities();
-        }
-        self.entities.clear();
-        Funeral::drop_all(&mut self.pools);
         let by = self.tick().get().saturating_sub(at.get());
         // In another world other components may have the same bits.
         let is_home = groups.of.is_some_and(|(world, _)| world == self.number());
-        let mut book = book;
         if !is_home {
             book.sign_all(0, 0);
         }
-        self.exchange(book, columns, Arriving::Later(by), is_home);
+        mem::swap(&mut self.entities, book);
+        let mut arrival = self.arrival(Arriving::Later(by), is_home);
+        columns.iter_mut().for_each(|column| column.exchange(&mut arrival));
+        let exchanged = mem::take(&mut arrival.exchanged);
+        // Who was copied at home with all components has signed for just these.
+        if !is_home || groups.is_doubtful {
+            arrival.sign_rest();
+        }
+        let is_left_out = |id: &usize| !exchanged.iter().any(|known| known.index() == *id);
+        for id in (0..self.pools.len()).filter(is_left_out) {
+            self.pools.at_mut(id).forget_entities();
+        }
         if groups.of == Some((self.number(), self.group_changes())) {
             self.restore_groups(groups);
         } else {
             self.fill_groups();
             self.order_groups(groups);
         }
+        Funeral::drop_forgotten(&mut self.pools);
     }
 
     /// `is_signed` says that the words of the book are those of this world; they are zero otherwise.
@@ -201,14 +249,18 @@ impl World {
     ) {
         let gone = mem::replace(&mut self.entities, book);
         debug_assert!(gone.is_empty());
-        let Self { entities, pools, .. } = self;
-        let mut arrival = Arrival { pools, entities, ticks, is_signed, signed: 0, everybody: 0 };
+        let mut arrival = self.arrival(ticks, is_signed);
         for column in columns {
             column.put(&mut arrival);
         }
-        let Arrival { signed, everybody, .. } = arrival;
-        // Components that were left out sign no more.
-        entities.sign_all(if is_signed { signed } else { u64::MAX }, everybody);
+        arrival.sign_rest();
+    }
+
+    fn arrival(&mut self, ticks: Arriving, is_signed: bool) -> Arrival<'_> {
+        let world = self.number();
+        let Self { entities, pools, .. } = self;
+        let exchanged = Vec::new();
+        Arrival { pools, entities, ticks, is_signed, signed: 0, everybody: 0, world, exchanged }
     }
 
     /// Empties the world, whatever listeners have to say.

@@ -1,5 +1,7 @@
 //! Worlds cloned, hashed, compared and rolled back.
 
+use std::sync::Arc;
+
 use esker::snapshot::{Difference, Rollback, Snapshot, SnapshotError, SnapshotTypes};
 use esker::{Component, Entity, World};
 use serde::{Deserialize, Serialize};
@@ -262,4 +264,62 @@ fn what_is_not_copied_leaves_no_trace_in_a_clone_or_behind_a_rollback() {
     world.verify().unwrap();
     assert_eq!(world.group_len(group), Some(0));
     assert!(world.has::<Small>(e) && !world.has::<Stranger>(e));
+}
+
+/// A value that is counted as long as it lives.
+#[derive(Component, Snapshot, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[snapshot(clone)]
+struct Counted {
+    #[serde(skip)]
+    count: Arc<()>,
+}
+
+#[test]
+fn values_that_nobody_keeps_any_more_are_dropped_at_once() {
+    let types = SnapshotTypes::new().component::<Counted>();
+    let (mut world, counted) = (World::new(), Arc::new(()));
+    for _ in 0..10 {
+        world.spawn(Counted { count: counted.clone() });
+    }
+    let mut past = Rollback::new(types, 2);
+    let copies = || (Arc::strong_count(&counted) - 1) / 10;
+    let mut expected = vec![];
+    for _ in 0..4 {
+        past.keep(&world).unwrap();
+        expected.push(copies());
+    }
+    assert_eq!(expected, [2, 3, 3, 3], "the world and up to two states");
+
+    past.back(&mut world, 1).unwrap();
+    assert_eq!(copies(), 2);
+    past.keep(&world).unwrap();
+    past.back(&mut world, 0).unwrap();
+    assert_eq!(copies(), 3);
+    past.clear();
+    assert_eq!(copies(), 1);
+    world.verify().unwrap();
+}
+
+/// The memory of a state is used again for the next one, whatever has happened in between.
+#[test]
+fn a_state_in_the_memory_of_another_has_nothing_of_it() {
+    for_seeds(10, |seed| {
+        let mut rng = Rng::new(seed);
+        let mut past = Rollback::new(types(), 1);
+        let mut worlds = [eventful(seed, 150), eventful(seed + 1, 150)];
+        for _ in 0..20 {
+            // Of two worlds in turn: stamps of one say nothing of the other.
+            let world = &mut worlds[rng.below(2)];
+            world.settle();
+            past.keep(world).unwrap();
+            let kept = bytes(world);
+            if rng.one_in(2) {
+                (0..rng.below(30)).for_each(|_| _ = change(world, &mut rng));
+            }
+            (0..rng.below(3)).for_each(|_| past.back(world, 0).unwrap());
+            past.back(world, 0).unwrap();
+            world.verify().unwrap();
+            assert_eq!(bytes(world), kept);
+        }
+    });
 }

@@ -130,6 +130,30 @@ fn a_clone_that_panics_harms_nobody() {
 }
 
 #[test]
+fn a_clone_that_panics_on_the_way_back_costs_that_state_alone() {
+    for k in 0..6 {
+        let mut world = world();
+        let mut past = Rollback::new(types(), 3);
+        past.keep(&world).unwrap();
+        let before = bytes(&world);
+        world.spawn(Fragile(9));
+        past.keep(&world).unwrap();
+        let kept = bytes(&world);
+        world.clear();
+
+        FUSE.set(Some((Act::Clone, k)));
+        assert!(panics_as_planned(|| past.back(&mut world, 0).unwrap()));
+        FUSE.set(None);
+
+        world.verify().unwrap();
+        assert_eq!(bytes(&world), kept, "the world is back");
+        assert_eq!(past.len(), 1);
+        past.back(&mut world, 0).unwrap();
+        assert_eq!(bytes(&world), before);
+    }
+}
+
+#[test]
 fn a_value_that_panics_when_written_harms_nobody() {
     unharmed(Act::Serialize, |world| drop(types().save().to_bytes(world)));
     unharmed(Act::Serialize, |world| drop(json(world)));

@@ -10,7 +10,7 @@ use crate::{Outcome, root};
 /// What is said to an example so that it does not take long.
 const ARGUMENTS: &[(&str, &[&str])] = &[("swarm", &["--entities", "5000", "--steps", "50"])];
 
-/// Examples that somebody has to look at. `cargo test --all-features` builds them.
+/// Examples that somebody has to look at. `.ci/run` lints them with all features.
 const NEED_A_WINDOW: &[&str] = &["window"];
 
 #[derive(Debug, Args)]

@@ -1,0 +1,117 @@
+//! A world as it was at a moment, kept to go back to.
+//!
+//! Going back exchanges what the world has and what was kept, and then keeps a copy again, in the memory
+//! of what the world had. So nothing is copied before it is needed, and nothing is allocated for it.
+
+use super::error::{SnapshotError, What};
+use super::kept::{Keepable, Kept};
+use super::raw::{RawColumn, RawSections};
+use super::single::Value;
+use super::types::SnapshotTypes;
+use crate::entity::Entities;
+use crate::tick::Tick;
+use crate::world::{GroupRecord, Returning, World};
+
+/// Copies of everything that lives.
+#[derive(Default)]
+pub(super) struct Moment {
+    book: Entities,
+    columns: Vec<Box<dyn Kept>>,
+    resources: Vec<Box<dyn Value>>,
+    raw: Vec<RawColumn>,
+    groups: GroupRecord,
+    tick: Tick,
+}
+
+impl Moment {
+    /// Becomes a copy of what is in a world, in the memory that it has.
+    ///
+    /// If that fails or a clone unwinds, it is a part of one: good for its memory only.
+    #[track_caller]
+    pub(super) fn copy(
+        &mut self,
+        world: &World,
+        types: &SnapshotTypes,
+    ) -> Result<(), SnapshotError> {
+        let mut spare: Vec<Option<Box<dyn Kept>>> = self.columns.drain(..).map(Some).collect();
+        let mut sources: Vec<Pair<'_>> = Vec::new();
+        let mut names = Vec::new();
+        for component in types.in_order(world) {
+            let Some(source) = component.keepable(world)? else { continue };
+            let is_it = |kept: &&mut Option<Box<dyn Kept>>| {
+                kept.as_ref().is_some_and(|kept| kept.name() == component.name())
+            };
+            sources.push((source, spare.iter_mut().find(is_it).and_then(Option::take)));
+            names.push(component.type_name());
+        }
+        let copies = copy_all(world.book(), &mut self.book, sources);
+        for (copy, name) in copies.into_iter().zip(names) {
+            let what = What::Component;
+            self.columns.push(copy.ok_or(SnapshotError::NotClonable { what, name })?);
+        }
+        self.resources.clear();
+        for resource in types.resources() {
+            let Some(single) = resource.open(world)? else { continue };
+            let (what, name) = (What::Resource, resource.type_name());
+            let copy = single.copy().ok_or(SnapshotError::NotClonable { what, name })?;
+            self.resources.push(copy);
+        }
+        self.raw.clear();
+        if let Ok(kept) = world.try_resource::<RawSections>() {
+            self.raw.clone_from(&kept.0);
+        }
+        (self.groups, self.tick) = (world.group_record(), world.tick());
+        if !types.has_all_components(world) {
+            // A group may depend on what was left out.
+            self.groups.doubt();
+        }
+        Ok(())
+    }
+
+    /// Puts everything back into a world, as if nothing had happened since. It has what was in the world
+    /// then: good for its memory only.
+    pub(super) fn put_back(&mut self, world: &mut World, types: &SnapshotTypes) {
+        for resource in types.resources() {
+            if !self.resources.iter().any(|value| value.name() == resource.name()) {
+                resource.remove(world);
+            }
+        }
+        for value in self.resources.drain(..) {
+            value.insert(world);
+        }
+        RawSections::put(world, std::mem::take(&mut self.raw));
+        let columns = self.columns.iter_mut().map(|column| &mut **column as &mut dyn Returning);
+        let mut columns: Vec<&mut dyn Returning> = columns.collect();
+        world.return_to(self.tick, &mut self.book, &mut columns, &self.groups);
+    }
+
+    /// Drops values that need it, and keeps the memory.
+    pub(super) fn release(&mut self) {
+        self.resources.clear();
+        self.columns.iter_mut().for_each(|column| column.release());
+    }
+}
+
+/// What is to be copied, and where to.
+type Pair<'w> = (Box<dyn Keepable + 'w>, Option<Box<dyn Kept>>);
+
+/// Copies a book, and each source.
+fn copy_all(
+    book: &Entities,
+    to: &mut Entities,
+    pairs: Vec<Pair<'_>>,
+) -> Vec<Option<Box<dyn Kept>>> {
+    #[cfg(feature = "parallel")]
+    if pairs.iter().map(|(source, _)| source.len()).sum::<usize>() > WORTH_A_TASK {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+        let copies = || pairs.into_par_iter().map(|(source, spare)| source.keep(spare)).collect();
+        return rayon::join(|| book.copy_into(to), copies).1;
+    }
+    book.copy_into(to);
+    pairs.into_iter().map(|(source, spare)| source.keep(spare)).collect()
+}
+
+/// Values that are copied on one thread before another one has woken up.
+#[cfg(feature = "parallel")]
+const WORTH_A_TASK: usize = 20_000;
