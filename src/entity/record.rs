@@ -77,7 +77,7 @@ impl Entities {
             return self.iter().collect();
         }
         let first = self.limits.range.start;
-        if self.alive as usize == self.near.len() {
+        if self.is_full() {
             return self.near.iter().map(Slot::live_entity).collect();
         }
         let mut living = Vec::with_capacity(self.alive as usize);
@@ -89,7 +89,7 @@ impl Entities {
         living
     }
 
-    /// Whether all slots are near and live.
+    /// Whether all slots are near and live: the indices of the living follow each other.
     pub(crate) fn is_full(&self) -> bool {
         self.far.is_unused() && self.alive as usize == self.near.len()
     }
@@ -173,7 +173,16 @@ impl Entities {
         let mut limits = Limits::default();
         (limits.range, limits.fixed) = (start..end, record.fixed);
         limits.last_version = record.last_version;
-        let near: Vec<Slot> = near.map(Slot::from_bits).collect();
+        // Most books are full. That is seen on the way; what is not is looked at once more.
+        let mut is_full = true;
+        let near: Vec<Slot> = near
+            .zip(start..)
+            .map(|(bits, index)| {
+                let slot = Slot::from_bits(bits);
+                is_full &= slot.is_live(index) & !slot.is_retired();
+                slot
+            })
+            .collect();
         let mut book = Self {
             plain: limits.range.len(),
             near,
@@ -199,7 +208,7 @@ impl Entities {
                 return Err(format!("no stream {key:#x} has needed {habit} ids"));
             }
         }
-        book.count_slots()?;
+        book.count_slots(is_full)?;
         Ok(book)
     }
 
@@ -276,11 +285,14 @@ impl Entities {
         Ok(())
     }
 
-    /// Counts the living, and checks each slot and the free list on the way.
-    fn count_slots(&mut self) -> Result<(), Unsound> {
+    /// Counts the living, and checks each slot and the free list on the way. `is_full` says that all
+    /// near slots are live and not retired.
+    fn count_slots(&mut self, is_full: bool) -> Result<(), Unsound> {
         let (mut alive, mut free) = (0_u32, 0_usize);
         let first = self.limits.range.start;
-        for (place, slot) in self.near.iter().enumerate() {
+        let unknown = if is_full { &[][..] } else { &self.near[..] };
+        alive += (self.near.len() - unknown.len()) as u32;
+        for (place, slot) in unknown.iter().enumerate() {
             let index = first + place as u32;
             let is_live = slot.is_live(index);
             alive += u32::from(is_live);

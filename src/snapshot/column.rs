@@ -15,6 +15,7 @@ use super::references::EntityMapper;
 use crate::cell::Read;
 use crate::component::Component;
 use crate::entity::Entity;
+use crate::sparse::EntityList;
 use crate::storage::{Copying, Storage, Ticks};
 use crate::world::{Arrival, BorrowConflict, Incoming, Map, World};
 
@@ -47,7 +48,7 @@ pub(super) trait ComponentType: Send + Sync {
 }
 
 /// The values of a component in a world.
-pub(super) trait Column {
+pub(super) trait Column: Send + Sync {
     fn entities(&self) -> &[Entity];
 
     /// The position of an entity, if it has a value.
@@ -96,13 +97,13 @@ pub(super) trait ColumnReader: Send + Sync {
     fn plain_size(&self) -> Option<usize>;
 
     /// Heap memory that the values of these entities will take, about.
-    fn foresee(&self, entities: &[Entity]) -> usize;
+    fn foresee(&self, entities: &EntityList) -> usize;
 
     /// Reads one value for each entity; the bytes of the values follow each other, or come one by
     /// one from `next`.
     fn read(
         &self,
-        entities: Vec<Entity>,
+        entities: EntityList,
         source: Source<'_>,
         budget: &mut Budget,
     ) -> Result<Box<dyn Values>, ReadError>;
@@ -110,7 +111,7 @@ pub(super) trait ColumnReader: Send + Sync {
     /// Reads one value for each entity from any format of serde.
     fn deserialize(
         &self,
-        entities: Vec<Entity>,
+        entities: EntityList,
         from: &mut NextValue<'_>,
     ) -> Result<Box<dyn Values>, String>;
 }
@@ -331,7 +332,7 @@ impl<Old: Snapshot, T: Component + Snapshot> ColumnReader for Reading<Old, T> {
         Old::form().plain.map(|_| size_of::<Old>())
     }
 
-    fn foresee(&self, entities: &[Entity]) -> usize {
+    fn foresee(&self, entities: &EntityList) -> usize {
         let converted = TypeId::of::<Old>() != TypeId::of::<T>();
         let old = if converted { entities.len() * size_of::<Old>() } else { 0 };
         Map::<T>::bytes_for(entities) + old
@@ -339,7 +340,7 @@ impl<Old: Snapshot, T: Component + Snapshot> ColumnReader for Reading<Old, T> {
 
     fn read(
         &self,
-        entities: Vec<Entity>,
+        entities: EntityList,
         source: Source<'_>,
         budget: &mut Budget,
     ) -> Result<Box<dyn Values>, ReadError> {
@@ -351,12 +352,12 @@ impl<Old: Snapshot, T: Component + Snapshot> ColumnReader for Reading<Old, T> {
                     let nothing = |&entity: &Entity| {
                         (form.decode)(&[], budget).map_err(|error| ReadError::Value(entity, error))
                     };
-                    entities.iter().map(nothing).collect::<Result<_, _>>()?
+                    entities.as_slice().iter().map(nothing).collect::<Result<_, _>>()?
                 }
             },
             Source::Each(values) => {
                 let mut read = Vec::with_capacity(values.len());
-                for (&entity, bytes) in entities.iter().zip(values) {
+                for (&entity, bytes) in entities.as_slice().iter().zip(values) {
                     let value = (form.decode)(bytes, budget);
                     read.push(value.map_err(|error| ReadError::Value(entity, error))?);
                 }
@@ -369,7 +370,7 @@ impl<Old: Snapshot, T: Component + Snapshot> ColumnReader for Reading<Old, T> {
 
     fn deserialize(
         &self,
-        entities: Vec<Entity>,
+        entities: EntityList,
         from: &mut NextValue<'_>,
     ) -> Result<Box<dyn Values>, String> {
         let form = Old::form();

@@ -10,7 +10,6 @@ use crate::world::{Arrival, Map, Returning};
 
 /// The values of a component in a world, to be copied.
 pub(super) trait Keepable: Send + Sync {
-    #[cfg(feature = "parallel")]
     fn len(&self) -> usize;
 
     /// Copies entities and values, if they can be cloned; into the memory of `spare`, if that was of the
@@ -42,7 +41,6 @@ struct Copied<T: Component> {
 }
 
 impl<T: Component + Snapshot> Keepable for Original<'_, T> {
-    #[cfg(feature = "parallel")]
     fn len(&self) -> usize {
         self.map.len()
     }

@@ -41,6 +41,7 @@ mod save;
 mod single;
 mod state;
 mod text;
+mod together;
 mod types;
 mod whole;
 

@@ -7,6 +7,7 @@ use super::error::{SnapshotError, What};
 use super::kept::{Keepable, Kept};
 use super::raw::{RawColumn, RawSections};
 use super::single::Value;
+use super::together;
 use super::types::SnapshotTypes;
 use crate::entity::Entities;
 use crate::tick::Tick;
@@ -44,7 +45,12 @@ impl Moment {
             sources.push((source, spare.iter_mut().find(is_it).and_then(Option::take)));
             names.push(component.type_name());
         }
-        let copies = copy_all(world.book(), &mut self.book, sources);
+        let size = sources.iter().map(|(source, _)| source.len()).sum();
+        let (_, copies) = together::both(
+            size,
+            || world.book().copy_into(&mut self.book),
+            || together::each(sources, size, |(source, spare)| source.keep(spare)),
+        );
         for (copy, name) in copies.into_iter().zip(names) {
             let what = What::Component;
             self.columns.push(copy.ok_or(SnapshotError::NotClonable { what, name })?);
@@ -94,24 +100,3 @@ impl Moment {
 
 /// What is to be copied, and where to.
 type Pair<'w> = (Box<dyn Keepable + 'w>, Option<Box<dyn Kept>>);
-
-/// Copies a book, and each source.
-fn copy_all(
-    book: &Entities,
-    to: &mut Entities,
-    pairs: Vec<Pair<'_>>,
-) -> Vec<Option<Box<dyn Kept>>> {
-    #[cfg(feature = "parallel")]
-    if pairs.iter().map(|(source, _)| source.len()).sum::<usize>() > WORTH_A_TASK {
-        use rayon::iter::{IntoParallelIterator, ParallelIterator};
-
-        let copies = || pairs.into_par_iter().map(|(source, spare)| source.keep(spare)).collect();
-        return rayon::join(|| book.copy_into(to), copies).1;
-    }
-    book.copy_into(to);
-    pairs.into_iter().map(|(source, spare)| source.keep(spare)).collect()
-}
-
-/// Values that are copied on one thread before another one has woken up.
-#[cfg(feature = "parallel")]
-const WORTH_A_TASK: usize = 20_000;

@@ -4,6 +4,7 @@ use super::column::Values;
 use super::error::{SnapshotError, What};
 use super::raw::{RawColumn, RawSections};
 use super::single::Value;
+use super::together;
 use super::types::SnapshotTypes;
 use crate::entity::{Entities, Entity};
 use crate::world::{GroupRecord, World};
@@ -42,12 +43,22 @@ impl State {
     #[track_caller]
     pub(super) fn of(world: &World, types: &SnapshotTypes) -> Result<Self, SnapshotError> {
         types.check_complete(world)?;
-        let mut state = Self::new(world.book().copy());
+        let (mut open, mut names) = (Vec::new(), Vec::new());
         for component in types.in_order(world) {
             let Some(column) = component.open(world)? else { continue };
-            let (what, name) = (What::Component, component.type_name());
-            let copy = column.copy().ok_or(SnapshotError::NotClonable { what, name })?;
-            state.columns.push(copy);
+            open.push(column);
+            names.push(component.type_name());
+        }
+        let size = open.iter().map(|column| column.entities().len()).sum();
+        let (book, copies) = together::both(
+            size,
+            || world.book().copy(),
+            || together::each(open, size, |column| column.copy()),
+        );
+        let mut state = Self::new(book);
+        for (copy, name) in copies.into_iter().zip(names) {
+            let what = What::Component;
+            state.columns.push(copy.ok_or(SnapshotError::NotClonable { what, name })?);
         }
         for resource in types.resources() {
             let Some(single) = resource.open(world)? else { continue };

@@ -26,4 +26,4 @@ pub use map::{PagedMap, PagedView, SparseMap};
 pub(crate) use set::Finder;
 pub use set::{Entry, SparseSet, VacantEntry};
 pub use slot::Slot;
-pub(crate) use whole::Foreseen;
+pub(crate) use whole::{EntityList, Foreseen};

@@ -4,15 +4,56 @@ use super::{HashedMap, PagedMap, Slot, SparseMap, SparseSet};
 use crate::entity::Entity;
 use crate::page::{PAGE_LEN, page_of};
 
+/// Entities in some order, of which it is known whether their indices follow each other.
+#[derive(Debug, Default)]
+pub struct EntityList {
+    entities: Vec<Entity>,
+    is_consecutive: bool,
+}
+
+impl EntityList {
+    /// Entities whose indices follow each other.
+    pub(crate) fn consecutive(entities: Vec<Entity>) -> Self {
+        debug_assert!(follow_each_other(&entities));
+        Self { entities, is_consecutive: true }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Entity] {
+        &self.entities
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entities.len()
+    }
+
+    /// The first index, and the one behind the last, at page borders.
+    fn span(&self) -> Option<(u64, u64)> {
+        match (self.is_consecutive, &*self.entities) {
+            (true, [first, .., last]) => span(&[*first, *last]),
+            (_, entities) => span(entities),
+        }
+    }
+}
+
+impl From<Vec<Entity>> for EntityList {
+    fn from(entities: Vec<Entity>) -> Self {
+        Self { is_consecutive: follow_each_other(&entities), entities }
+    }
+}
+
+fn follow_each_other(entities: &[Entity]) -> bool {
+    entities.windows(2).all(|pair| pair[0].index() + 1 == pair[1].index())
+}
+
 impl<M: SparseMap> SparseSet<M> {
     /// The set of these entities, in this order.
     ///
     /// # Errors
     /// An entity whose index occurs twice (S2).
-    pub(crate) fn try_from_vec(entities: Vec<Entity>) -> Result<Self, Entity> {
+    pub(crate) fn try_from_list(list: EntityList) -> Result<Self, Entity> {
+        let EntityList { entities, is_consecutive } = list;
         let mut map = M::default();
-        let follows = |pair: &[Entity]| pair[0].index() + 1 == pair[1].index();
-        if entities.windows(2).all(follows) {
+        if is_consecutive {
             map.set_consecutive(&entities, 0);
             return Ok(Self::of_parts(map, entities));
         }
@@ -75,12 +116,13 @@ fn differences<'a>(list: &'a [Entity], other: &'a [Entity]) -> impl Iterator<Ite
 /// What a map of these entities would take on the heap; not less.
 pub trait Foreseen {
     /// In bytes.
-    fn bytes_for(entities: &[Entity]) -> usize;
+    fn bytes_for(entities: &EntityList) -> usize;
 }
 
 impl Foreseen for PagedMap {
-    fn bytes_for(entities: &[Entity]) -> usize {
-        let Some((first, end)) = span(entities) else { return 0 };
+    fn bytes_for(list: &EntityList) -> usize {
+        let Some((first, end)) = list.span() else { return 0 };
+        let entities = list.as_slice();
         let slots = match end - first {
             span if span <= Self::allowed(entities.len()) => span as usize,
             _ => {
@@ -95,7 +137,7 @@ impl Foreseen for PagedMap {
 }
 
 impl Foreseen for HashedMap {
-    fn bytes_for(entities: &[Entity]) -> usize {
+    fn bytes_for(entities: &EntityList) -> usize {
         // Buckets are a power of two, of which an eighth stays empty.
         (entities.len() * 8 / 7 + 4).next_power_of_two() * (size_of::<(u32, Slot)>() + 1)
     }
@@ -122,12 +164,13 @@ mod tests {
     }
 
     fn made_at_once<M: SparseMap>(entities: &[Entity]) {
-        let set = SparseSet::<M>::try_from_vec(entities.to_vec()).unwrap();
+        let set = SparseSet::<M>::try_from_list(entities.to_vec().into()).unwrap();
         set.check().unwrap();
         assert_eq!(set.as_slice(), entities);
         let one_by_one: SparseSet<M> = entities.iter().copied().collect();
         assert_eq!(one_by_one.as_slice(), set.as_slice());
-        let (taken, foreseen) = (set.heap_bytes() - entities.len() * 8, M::bytes_for(entities));
+        let (taken, foreseen) =
+            (set.heap_bytes() - entities.len() * 8, M::bytes_for(&entities.to_vec().into()));
         assert!(taken <= foreseen + 1024, "{taken} {foreseen} for {}", entities.len());
     }
 
@@ -152,7 +195,7 @@ mod tests {
     #[test]
     fn a_set_becomes_any_other_and_its_list_comes_out() {
         fn becomes<M: SparseMap>(from: &[Entity], to: &[Entity]) {
-            let mut set = SparseSet::<M>::try_from_vec(from.to_vec()).unwrap();
+            let mut set = SparseSet::<M>::try_from_list(from.to_vec().into()).unwrap();
             let (mut list, stamp) = (to.to_vec(), set.stamp());
 
             let new_stamp = set.exchange(&mut list);
@@ -180,8 +223,14 @@ mod tests {
         let twice = vec![Entity::new(4, 0).unwrap(), Entity::new(9, 1).unwrap()];
         let again = [twice.clone(), vec![Entity::new(4, 7).unwrap()]].concat();
 
-        assert!(SparseSet::<PagedMap>::try_from_vec(twice).is_ok());
-        assert_eq!(SparseSet::<PagedMap>::try_from_vec(again.clone()).unwrap_err(), again[2]);
-        assert_eq!(SparseSet::<HashedMap>::try_from_vec(again.clone()).unwrap_err(), again[2]);
+        assert!(SparseSet::<PagedMap>::try_from_list(twice.into()).is_ok());
+        assert_eq!(
+            SparseSet::<PagedMap>::try_from_list(again.clone().into()).unwrap_err(),
+            again[2]
+        );
+        assert_eq!(
+            SparseSet::<HashedMap>::try_from_list(again.clone().into()).unwrap_err(),
+            again[2]
+        );
     }
 }

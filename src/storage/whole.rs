@@ -4,7 +4,7 @@ use std::cell::UnsafeCell;
 
 use super::{EntityMap, Fill, Storage};
 use crate::entity::Entity;
-use crate::sparse::{Foreseen, SparseSet};
+use crate::sparse::{EntityList, Foreseen, SparseSet};
 use crate::tick::Tick;
 
 /// How the values of a component are copied: many at once, into a row that is there, and one.
@@ -41,9 +41,9 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     ///
     /// # Panics
     /// If there are not as many values as entities.
-    pub(crate) fn try_from_columns(entities: Vec<Entity>, values: Vec<T>) -> Result<Self, Entity> {
+    pub(crate) fn try_from_columns(entities: EntityList, values: Vec<T>) -> Result<Self, Entity> {
         assert_eq!(entities.len(), values.len(), "P1");
-        let set = SparseSet::try_from_vec(entities)?;
+        let set = SparseSet::try_from_list(entities)?;
         Ok(Self::of_parts(set, values))
     }
 
@@ -82,9 +82,9 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     }
 
     /// What the map of these entities would take on the heap, about; what its values own not counted.
-    pub(crate) fn bytes_for(entities: &[Entity]) -> usize {
-        let set = S::Map::bytes_for(entities) + size_of_val(entities);
-        set + S::bytes_for(entities)
+    pub(crate) fn bytes_for(entities: &EntityList) -> usize {
+        let set = S::Map::bytes_for(entities) + size_of_val(entities.as_slice());
+        set + S::bytes_for(entities.as_slice())
     }
 }
 

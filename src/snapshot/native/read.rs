@@ -9,8 +9,10 @@ use super::super::error::{SnapshotError, What};
 use super::super::load::{Loader, Unknown};
 use super::super::raw::RawColumn;
 use super::super::state::State;
+use super::super::together;
 use super::{Bytes, FORMAT, LEAST_TO_OMIT, MAGIC, entry, form, ids, kind};
 use crate::entity::{Entities, Entity, Record, bytes_of_far};
+use crate::sparse::EntityList;
 
 /// What is spent for each entry of the schema, far slot, demanded id, and value that is kept as
 /// bytes: what it takes in the end, and what it takes on the way there.
@@ -197,6 +199,7 @@ pub(in super::super) fn read_columns(
     budget: &mut Budget,
 ) -> Result<Parsed, SnapshotError> {
     let mut parsed = Parsed::default();
+    let mut unread = Vec::new();
     // Where each column that lists its ids begins.
     let mut lists: Vec<Option<usize>> = Vec::new();
     let mut seen = FxHashSet::default();
@@ -210,7 +213,7 @@ pub(in super::super) fn read_columns(
         let Some(reader) = loader.types().column_reader(&entry.name, entry.version) else {
             if loader.unknown_rule() == Unknown::Keep {
                 budget.spend(entities.len().saturating_mul(PER_KEPT) + values.len())?;
-                parsed.raw.push(raw(entry, &entities, &values));
+                parsed.raw.push(raw(entry, entities.as_slice(), &values));
             } else {
                 loader.refuse_unknown(What::Component, &entry.name, entry.version)?;
                 parsed.skipped.push(entry.name.clone());
@@ -231,26 +234,49 @@ pub(in super::super) fn read_columns(
             return Err(bytes.wrong_at(start, why));
         }
         budget.spend(reader.foresee(&entities))?;
-        parsed.columns.push(read_column(bytes, start, reader, entities, values, budget)?);
+        let part = bytes.back_at(start);
+        unread.push(Unread { part, reader, entities, values });
     }
+    parsed.columns = read_all(unread, budget)?;
     Ok(parsed)
 }
 
-fn read_column(
-    bytes: &Bytes<'_>,
-    start: usize,
-    reader: &dyn ColumnReader,
-    entities: Vec<Entity>,
-    values: Source<'_>,
+/// A column whose bytes are known to be there.
+struct Unread<'a, 'l> {
+    /// Where it is, for messages.
+    part: Bytes<'a>,
+    reader: &'l dyn ColumnReader,
+    entities: EntityList,
+    values: Source<'a>,
+}
+
+/// Reads columns: blocks of plain values together, the others one by one, as they take from the budget.
+fn read_all(
+    unread: Vec<Unread<'_, '_>>,
     budget: &mut Budget,
-) -> Result<Box<dyn Values>, SnapshotError> {
-    reader.read(entities, values, budget).map_err(|error| match error {
-        ReadError::Value(..) if budget.refusal().is_some() => {
-            budget.refusal().expect("it was asked just now")
-        }
-        ReadError::Value(id, error) => bytes.wrong_at(start, format!("{error}, at {id}")),
-        ReadError::Twice(id) => bytes.wrong_at(start, format!("index {} occurs twice", id.index())),
-    })
+) -> Result<Vec<Box<dyn Values>>, SnapshotError> {
+    let is_block = |column: &Unread<'_, '_>| matches!(column.values, Source::Block([_, ..]));
+    let blocks = unread.iter().filter(|column| is_block(column));
+    let size = blocks.map(|column| column.entities.len()).sum();
+    // In the order of the columns: those that are to be read here come back as they are.
+    let read = together::each(unread, size, |column| match is_block(&column) {
+        true => Ok(column.read(&mut Budget::new(0))),
+        false => Err(column),
+    });
+    read.into_iter().map(|read| read.unwrap_or_else(|column| column.read(budget))).collect()
+}
+
+impl Unread<'_, '_> {
+    fn read(self, budget: &mut Budget) -> Result<Box<dyn Values>, SnapshotError> {
+        let Self { part, reader, entities, values } = self;
+        reader.read(entities, values, budget).map_err(|error| match error {
+            ReadError::Value(..) if budget.refusal().is_some() => {
+                budget.refusal().expect("it was asked just now")
+            }
+            ReadError::Value(id, error) => part.wrong(format!("{error}, at {id}")),
+            ReadError::Twice(id) => part.wrong(format!("index {} occurs twice", id.index())),
+        })
+    }
 }
 
 fn read_ids(
@@ -258,7 +284,7 @@ fn read_ids(
     book: Option<&Entities>,
     entry: &Entry,
     earlier: &[Option<usize>],
-) -> Result<Vec<Entity>, SnapshotError> {
+) -> Result<EntityList, SnapshotError> {
     let start = bytes.at();
     let count = bytes.u64()?;
     let kind = bytes.u8()?;
@@ -266,10 +292,11 @@ fn read_ids(
     if kind != ids::LISTED && entry.plain_size.is_none_or(|size| size < LEAST_TO_OMIT) {
         return Err(bytes.wrong_at(start, "the ids of such small values are not left out"));
     }
-    let entities: Vec<Entity> = match kind {
-        ids::LISTED => read_listed(bytes, start, count)?,
-        ids::LIVING if book.is_some() => book.map_or(Vec::new(), Entities::living),
-        ids::EARLIER => {
+    let entities: EntityList = match (kind, book) {
+        (ids::LISTED, _) => read_listed(bytes, start, count)?.into(),
+        (ids::LIVING, Some(book)) if book.is_full() => EntityList::consecutive(book.living()),
+        (ids::LIVING, Some(book)) => book.living().into(),
+        (ids::EARLIER, _) => {
             let nth = bytes.u32()? as usize;
             let Some(&Some(listed)) = earlier.get(nth) else {
                 return Err(bytes.wrong("no earlier column has such a list"));
@@ -277,9 +304,9 @@ fn read_ids(
             let mut there = bytes.back_at(listed);
             let count = there.u64()?;
             there.u8()?;
-            read_listed(&mut there, listed, count)?
+            read_listed(&mut there, listed, count)?.into()
         }
-        other => return Err(bytes.wrong(format!("there is no list of kind {other}"))),
+        (other, _) => return Err(bytes.wrong(format!("there is no list of kind {other}"))),
     };
     if entities.len() as u64 != count {
         let why = format!("{count} values belong to {} entities", entities.len());
@@ -288,7 +315,7 @@ fn read_ids(
     // Whose entities a delta speaks of, the world will see.
     let is_dead = |entity: &&Entity| book.is_some_and(|book| !book.is_alive(**entity));
     if kind != ids::LIVING
-        && let Some(dead) = entities.iter().find(is_dead)
+        && let Some(dead) = entities.as_slice().iter().find(is_dead)
     {
         return Err(bytes.wrong_at(start, format!("{dead} has a value and is not alive")));
     }

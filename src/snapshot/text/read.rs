@@ -16,6 +16,7 @@ use super::super::single::{SingleReader, Value};
 use super::super::state::State;
 use super::{BookDocument, COLUMN, SINGLE};
 use crate::entity::{Entities, Entity, Record, bytes_of_far};
+use crate::sparse::EntityList;
 
 /// Bytes of memory that each number of the document is allowed, beside a fixed part: documents
 /// do not say how long they are.
@@ -236,12 +237,13 @@ impl<'de> Visitor<'de> for ColumnValues<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Box<dyn Values>, A::Error> {
         let name = self.name;
-        allow::<A::Error>(self.entities.len() * 2, self.reader.foresee(&self.entities))?;
+        let entities = EntityList::from(self.entities);
+        allow::<A::Error>(entities.len() * 2, self.reader.foresee(&entities))?;
         let mut next = |read: &mut ReadOne<'_>| {
             let next = seq.next_element_seed(OneValue(read, PhantomData));
             next.map(|found| found.is_some()).map_err(|error| error.to_string())
         };
-        let values = self.reader.deserialize(self.entities, &mut next);
+        let values = self.reader.deserialize(entities, &mut next);
         values.map_err(|why| A::Error::custom(format!("in component `{name}`: {why}")))
     }
 }
