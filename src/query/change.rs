@@ -114,11 +114,12 @@ impl<'a, T: Component> TickView<'a, T> {
         // Who was added was changed, too.
         ticks.changed_since(self.since, |at| {
             if of(ticks, at) > self.since {
-                found.push(entities[at]);
+                found.push(at);
             }
             found.len() <= most
         });
-        (found.len() <= most).then_some(found)
+        // Not before all places are known: so memory is asked for many of them at once.
+        (found.len() <= most).then(|| found.into_iter().map(|at| entities[at]).collect())
     }
 }
 

@@ -1,5 +1,6 @@
 //! When values were added and changed, position by position.
 
+use std::hint::black_box;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -86,10 +87,11 @@ impl Ticks {
     /// O(n / 4096 + values changed).
     pub fn changed_since(&self, since: Tick, mut each: impl FnMut(usize) -> bool) {
         let [blocks, regions, zones] = &self.summaries;
-        for zone in newer(zones, 0..zones.len(), since) {
-            for region in newer(regions, below(zone, regions.len()), since) {
-                for block in newer(blocks, below(region, blocks.len()), since) {
-                    for at in newer(&self.changed, below(block, self.len()), since) {
+        let zones = newer_below(0..zones.len().div_ceil(BLOCK), zones, since);
+        for zones in zones.chunks(AT_ONCE) {
+            for regions in newer_below(zones.iter().copied(), regions, since).chunks(AT_ONCE) {
+                for blocks in newer_below(regions.iter().copied(), blocks, since).chunks(AT_ONCE) {
+                    for at in newer_below(blocks.iter().copied(), &self.changed, since) {
                         if !each(at) {
                             return;
                         }
@@ -132,15 +134,38 @@ fn below(at: usize, len: usize) -> Range<usize> {
     at * BLOCK..len.min((at + 1) * BLOCK)
 }
 
-/// The places in a range whose tick is later than `since`.
-#[inline]
-fn newer(ticks: &[AtomicU64], range: Range<usize>, since: Tick) -> impl Iterator<Item = usize> {
-    let first = range.start;
-    let places = ticks[range].iter().zip(first..);
-    places.filter(move |(tick, _)| tick.load(Relaxed) > since.get()).map(|(_, at)| at)
+/// Places that are looked below in one go.
+const AT_ONCE: usize = 64;
+
+/// What is newer than `since` among the ticks below some places of the level above.
+fn newer_below(
+    places: impl Iterator<Item = usize> + Clone,
+    ticks: &[AtomicU64],
+    since: Tick,
+) -> Vec<usize> {
+    // Changes are far apart, so the ticks below each place are somewhere else in memory. Read for nothing
+    // but to be on their way all together; the loop after this would wait for one after the other.
+    let read = |sum: u64, place: usize| {
+        let below = below(place, ticks.len());
+        sum ^ ticks[below.start].load(Relaxed) ^ ticks[below.end - 1].load(Relaxed)
+    };
+    black_box(places.clone().fold(0, read));
+    let mut found = Vec::with_capacity(AT_ONCE);
+    for place in places {
+        let below = below(place, ticks.len());
+        // One bit for each: no jump that depends on a tick.
+        let mut newer = 0_u32;
+        for (nth, tick) in ticks[below.clone()].iter().enumerate() {
+            newer |= u32::from(tick.load(Relaxed) > since.get()) << nth;
+        }
+        while newer != 0 {
+            found.push(below.start + newer.trailing_zeros() as usize);
+            newer &= newer - 1;
+        }
+    }
+    found
 }
 
-/// What the storage does to its values, done to their ticks.
 impl Ticks {
     #[inline]
     pub(super) fn now(&self) -> Tick {
