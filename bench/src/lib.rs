@@ -10,6 +10,7 @@ pub mod compile;
 pub mod components;
 pub mod contestant;
 pub mod contestants;
+pub mod crowd;
 pub mod heap;
 pub mod kernel;
 pub mod measure;

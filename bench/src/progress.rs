@@ -48,10 +48,13 @@ fn step(workload: Workload, n: usize) -> u64 {
     let cost = match workload {
         Workload::AddRemoveWide => 50,
         Workload::Create2 | Workload::Destroy | Workload::Deserialize | Workload::Clone => 20,
-        Workload::CreateEmpty | Workload::Create2Batch | Workload::AddRemove | Workload::Churn => {
-            10
-        }
-        Workload::RandomGet | Workload::Serialize | Workload::ParIter2 => 5,
+        Workload::CreateEmpty
+        | Workload::Create2Batch
+        | Workload::AddRemove
+        | Workload::PoolEdit
+        | Workload::Churn
+        | Workload::Commands => 10,
+        Workload::RandomGet | Workload::Get2 | Workload::Serialize | Workload::ParIter2 => 5,
         _ => 3,
     };
     // Small worlds are repeated until a sample is long enough.

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::crowd;
+
 /// One thing that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Workload {
@@ -17,10 +19,14 @@ pub enum Workload {
     AddRemove,
     /// The same with eight other components on each entity.
     AddRemoveWide,
+    /// Add and remove through a handle on the one pool that changes.
+    PoolEdit,
     /// Write one component.
     Iter1,
     /// Write one component from another; all entities have both.
     Iter2,
+    /// The same by a plain `for` loop, entity by entity.
+    For2,
     /// The same; every second entity has the second component.
     Iter2Half,
     /// The same; every 64th entity has the second component.
@@ -37,8 +43,12 @@ pub enum Workload {
     Heavy,
     /// Read one component by entity id, in random order.
     RandomGet,
+    /// Read two components at once by entity id, in random order.
+    Get2,
     /// A game-like frame: despawn, respawn, toggle a tag, move everything.
     Churn,
+    /// Record structural changes for later, then carry them out.
+    Commands,
     /// Two components, about 100 operations per entity, two threads.
     ParIter2,
     /// Three systems in the peer's own scheduler.
@@ -53,15 +63,17 @@ pub enum Workload {
 
 impl Workload {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 26] = [
         Self::CreateEmpty,
         Self::Create2,
         Self::Create2Batch,
         Self::Destroy,
         Self::AddRemove,
         Self::AddRemoveWide,
+        Self::PoolEdit,
         Self::Iter1,
         Self::Iter2,
+        Self::For2,
         Self::Iter2Half,
         Self::Iter2Rare,
         Self::Iter2Shuffled,
@@ -70,7 +82,9 @@ impl Workload {
         Self::Iter5Wide,
         Self::Heavy,
         Self::RandomGet,
+        Self::Get2,
         Self::Churn,
+        Self::Commands,
         Self::ParIter2,
         Self::Schedule,
         Self::Serialize,
@@ -87,8 +101,10 @@ impl Workload {
             Self::Destroy => "destroy",
             Self::AddRemove => "add_remove",
             Self::AddRemoveWide => "add_remove_wide",
+            Self::PoolEdit => "pool_edit",
             Self::Iter1 => "iter_1",
             Self::Iter2 => "iter_2",
+            Self::For2 => "for_2",
             Self::Iter2Half => "iter_2_half",
             Self::Iter2Rare => "iter_2_rare",
             Self::Iter2Shuffled => "iter_2_shuffled",
@@ -97,7 +113,9 @@ impl Workload {
             Self::Iter5Wide => "iter_5_wide",
             Self::Heavy => "heavy",
             Self::RandomGet => "random_get",
+            Self::Get2 => "get_2",
             Self::Churn => "churn",
+            Self::Commands => "commands",
             Self::ParIter2 => "par_iter_2",
             Self::Schedule => "schedule",
             Self::Serialize => "serialize",
@@ -115,8 +133,10 @@ impl Workload {
             Self::Destroy => "despawn N entities that have two components",
             Self::AddRemove => "add a component to each entity, then remove it from each",
             Self::AddRemoveWide => "the same with 8 other components on each entity",
+            Self::PoolEdit => "add_remove through a handle on the one pool that changes",
             Self::Iter1 => "pos.x += 1 over all",
             Self::Iter2 => "pos += vel, all entities have both",
+            Self::For2 => "the same by a plain `for` loop, entity by entity",
             Self::Iter2Half => "pos += vel, every 2nd entity has a velocity",
             Self::Iter2Rare => "pos += vel, every 64th entity has a velocity",
             Self::Iter2Shuffled => "pos += vel, velocities were added in random order",
@@ -125,7 +145,9 @@ impl Workload {
             Self::Iter5Wide => "five components of 16 bytes, one written from four",
             Self::Heavy => "112 bytes per entity, of which 32 are used",
             Self::RandomGet => "one component by entity id, N look-ups in random order",
+            Self::Get2 => "two components at once by entity id, N look-ups in random order",
             Self::Churn => "5 % despawned and respawned, a tag toggled on 10 %, pos += vel",
+            Self::Commands => "N/10 inserts, N/10 removes, N/100 spawns and despawns, deferred",
             Self::ParIter2 => "two components, about 100 flops per entity, two threads",
             Self::Schedule => "three systems over two components each, own scheduler",
             Self::Serialize => "a world of two components to bytes",
@@ -134,11 +156,13 @@ impl Workload {
         }
     }
 
-    /// How many entities one run touches when the world has `n`; times are divided by it.
+    /// How many entities one run touches when the world has `n`, for `commands` how many of them
+    /// it carries out; times are divided by it.
     pub const fn entities(self, n: usize) -> usize {
         match self {
             Self::Iter2Half => n.div_ceil(HALF),
             Self::Iter2Rare => n.div_ceil(RARE),
+            Self::Commands => 2 * (crowd::edits(n) + crowd::guests(n)),
             _ => n,
         }
     }
@@ -196,5 +220,11 @@ mod tests {
         assert_eq!(Workload::Iter2Rare.entities(257), 5);
         assert_eq!(Workload::Iter2Half.entities(257), 129);
         assert_eq!(Workload::Iter2.entities(257), 257);
+    }
+
+    #[test]
+    fn commands_are_counted_one_by_one() {
+        // 26 inserts, 26 removes, 3 spawns, 3 despawns.
+        assert_eq!(Workload::Commands.entities(257), 58);
     }
 }

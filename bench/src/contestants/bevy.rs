@@ -26,6 +26,8 @@ use crate::{
     workload::Workload,
 };
 
+mod everyday;
+
 /// bevy_ecs with components in tables, its default.
 #[derive(Debug)]
 pub struct Bevy;
@@ -130,6 +132,9 @@ fn prepare<const S: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
                 churn::<S>,
                 sum_herd::<S>,
             )
+        }
+        Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+            everyday::prepare::<S>(workload, scene)
         }
         Workload::ParIter2 => {
             lasting(ready(pairs::<S>(n).0), par_iter_2::<S>, |s| sum::<S>(&mut s.0))

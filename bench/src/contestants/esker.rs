@@ -4,6 +4,7 @@
 //! several by a query and `for_each`. `random_get` holds the pool's guard for the whole loop. Snapshots
 //! are those of the native format.
 
+mod everyday;
 mod save;
 mod systems;
 
@@ -133,6 +134,9 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         Workload::Churn => {
             let (world, ids) = pairs::<G>(n);
             lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
+        }
+        Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+            everyday::prepare::<G>(workload, scene)
         }
         Workload::ParIter2 => lasting(pairs::<G>(n).0, par_iter_2, sum),
         Workload::Schedule if !G => lasting(systems::five(n), systems::step, systems::sum),

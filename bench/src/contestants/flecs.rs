@@ -22,6 +22,8 @@ use crate::{
     workload::Workload,
 };
 
+mod everyday;
+
 /// flecs_ecs with its default features.
 #[derive(Debug)]
 pub struct Flecs;
@@ -74,6 +76,9 @@ impl Contestant for Flecs {
                 let (world, ids) = pairs(n);
                 let (query, world) = ready(world);
                 lasting(Herd { query, world, ids, frames: scene.frames() }, churn, sum_herd)
+            }
+            Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+                everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(parallel(n), progress, |world| sum(world)),
             Workload::Schedule => lasting(five(n), progress, |world| sum_five(world)),

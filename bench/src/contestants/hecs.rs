@@ -19,6 +19,7 @@ use crate::{
     workload::Workload,
 };
 
+mod everyday;
 mod save;
 
 /// hecs with its default features.
@@ -68,6 +69,9 @@ impl Contestant for Hecs {
                 let (world, ids) = pairs(n);
                 let herd = Herd { world, ids, frames: scene.frames(), query: PreparedQuery::new() };
                 lasting(herd, churn, sum_herd)
+            }
+            Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+                everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(pairs(n).0, par_iter_2, sum),
             Workload::Schedule => {

@@ -19,6 +19,8 @@ use crate::{
     workload::Workload,
 };
 
+mod everyday;
+
 /// Plain vectors.
 #[derive(Debug)]
 pub struct Raw;
@@ -83,6 +85,9 @@ impl Contestant for Raw {
                 lasting(state, random_get, |s| s.2)
             }
             Workload::Churn => lasting(Herd::new(scene), churn, Herd::checksum),
+            Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+                everyday::prepare(workload, scene)
+            }
             Workload::ParIter2 => lasting(Table::filled(n), par_iter_2, sum),
             Workload::Schedule => lasting(Five::new(n), schedule, Five::checksum),
             Workload::Serialize => {

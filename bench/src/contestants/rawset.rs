@@ -16,6 +16,7 @@ use crate::{
     workload::Workload,
 };
 
+mod everyday;
 mod set;
 
 use set::Set;
@@ -94,6 +95,9 @@ impl Contestant for RawSet {
                     frames: scene.frames(),
                 };
                 lasting(herd, churn, Herd::checksum)
+            }
+            Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+                everyday::prepare(workload, scene)
             }
             Workload::ParIter2
             | Workload::Schedule

@@ -25,6 +25,8 @@ use crate::{
     workload::Workload,
 };
 
+mod everyday;
+
 /// shipyard with its default features.
 #[derive(Debug)]
 pub struct Shipyard;
@@ -73,6 +75,9 @@ impl Contestant for Shipyard {
             Workload::Churn => {
                 let (world, ids) = pairs(n);
                 lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
+            }
+            Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+                everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(pairs(n).0, par_iter_2, sum),
             Workload::Schedule => lasting(five(n), schedule, sum_five),

@@ -20,6 +20,8 @@ use crate::{
     workload::Workload,
 };
 
+mod everyday;
+
 /// sparsey without groups.
 #[derive(Debug)]
 pub struct Sparsey;
@@ -107,6 +109,9 @@ fn prepare<const GROUP: bool>(workload: Workload, scene: Scene) -> Option<Box<dy
         Workload::Churn => {
             let (world, ids) = pairs::<GROUP>(n);
             lasting(Herd { world, ids, frames: scene.frames() }, churn::<GROUP>, sum_herd)
+        }
+        Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+            everyday::prepare::<GROUP>(workload, scene)
         }
         Workload::ParIter2 => lasting(pairs::<GROUP>(n).0, par_iter_2::<GROUP>, sum),
         Workload::Schedule => lasting(five(n), schedule, sum_five),

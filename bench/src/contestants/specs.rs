@@ -23,6 +23,7 @@ use crate::{
     workload::Workload,
 };
 
+mod everyday;
 mod save;
 
 /// specs with its default features.
@@ -75,6 +76,9 @@ impl Contestant for Specs {
                 world.register::<Tag>();
                 let herd = Herd { world, ids, frames: scene.frames() };
                 lasting(herd, churn, sum_herd)
+            }
+            Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
+                everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(pairs(n).0, par_iter_2, sum),
             Workload::Schedule => lasting(five(n), schedule, |s| sum_five(&s.0)),
