@@ -17,6 +17,9 @@ pub fn describe(contestants: &[&'static dyn Contestant]) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "- CPU: {}", cpu());
     let _ = writeln!(out, "- compiler: {}", env!("BENCH_RUSTC"));
+    if cfg!(debug_assertions) {
+        let _ = writeln!(out, "- build: unoptimised, for the debug rows");
+    }
     let loops = if loops_are_aligned() {
         "aligned to 64 bytes"
     } else {

@@ -1,7 +1,8 @@
 //! `cargo xtask bench-table`: runs the bench and writes its tables and pictures into the papers.
 //!
 //! The guide gets every table, the README the middle size. What lies between the two marks is
-//! replaced; nothing else is touched.
+//! replaced; nothing else is touched. `--debug` measures an unoptimised build instead, in a target
+//! folder of its own, and only prints.
 
 use std::error::Error;
 use std::fs;
@@ -27,6 +28,9 @@ pub(crate) struct Options {
     /// Few rounds: for trying out this command, not for numbers to keep.
     #[arg(long)]
     quick: bool,
+    /// Measure what a debug build costs, where nothing is optimised, and print the table.
+    #[arg(long)]
+    debug: bool,
     /// Further arguments for the bench, after `--`.
     #[arg(last = true)]
     bench: Vec<String>,
@@ -41,7 +45,33 @@ struct Record {
     ratio_to_raw: f64,
 }
 
+/// The rows of a debug build, in a world of a size that is still quick to play in.
+const DEBUG: [&str; 4] =
+    ["--workloads", "create_2,add_remove,iter_2,for_2,random_get,schedule", "--n", "1000"];
+
 pub(crate) fn run(options: &Options) -> Outcome {
+    match options.debug {
+        true => print_debug(options),
+        false => write_tables(options),
+    }
+}
+
+fn print_debug(options: &Options) -> Outcome {
+    let status = Command::new(env!("CARGO"))
+        .current_dir(root())
+        // As a user's program is built: dependencies too have the defaults of the dev profile.
+        .args(["run", "--package", "esker-bench", "--target-dir", "target/bench-debug", "--"])
+        .args(DEBUG)
+        .args(options.quick.then_some("--quick"))
+        .args(&options.bench)
+        .status()?;
+    match status.success() {
+        true => Ok(()),
+        false => Err("the bench failed; its words are above".into()),
+    }
+}
+
+fn write_tables(options: &Options) -> Outcome {
     let json = root().join("target/bench.json");
     let plots = root().join("guide/src/bench");
     let mut command = Command::new(env!("CARGO"));
