@@ -95,15 +95,15 @@ macro_rules! entity_term {
                 (view, entities)
             }
 
-            #[inline]
-            unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
+            #[inline(always)]
+            unsafe fn item<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
                 // SAFETY: promised by the caller.
                 unsafe { Self::read(cursor, nth) }
             }
 
-            #[inline]
+            #[inline(always)]
             unsafe fn read<'a>(
-                ($the_view, entities): Self::Cursor<'a>,
+                &($the_view, entities): &Self::Cursor<'a>,
                 nth: usize,
             ) -> Self::ReadItem<'a> {
                 let entity = entities.wrapping_add(nth);

@@ -108,7 +108,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         // SAFETY: it is the place of this entity.
         let cursor = unsafe { D::cursor(D::view(&self.data, self.span), place, &raw const entity) };
         // SAFETY: a stretch of one, whose entity is readable; promised by the caller.
-        Some(unsafe { M::item::<D>(cursor, 0) })
+        Some(unsafe { M::item::<D>(&cursor, 0) })
     }
 
     /// Where the parts of `entity` lie, if it is a match.

@@ -202,7 +202,7 @@ unsafe fn items<'a, M: Mode, D: QueryData, F: QueryFilter, const K: usize>(
         // SAFETY: it is the place of this entity.
         let cursor = unsafe { D::cursor(view, place, &raw const entity) };
         // SAFETY: a stretch of one, whose entity is readable; promised by the caller.
-        unsafe { M::item::<D>(cursor, 0) }
+        unsafe { M::item::<D>(&cursor, 0) }
     })
 }
 

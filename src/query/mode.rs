@@ -12,7 +12,7 @@ pub trait Mode: Sealed {
     /// # Safety
     /// As [`QueryData::item`] or [`QueryData::read`].
     #[doc(hidden)]
-    unsafe fn item<'a, D: QueryData>(cursor: D::Cursor<'a>, nth: usize) -> Self::Item<'a, D>;
+    unsafe fn item<'a, D: QueryData>(cursor: &D::Cursor<'a>, nth: usize) -> Self::Item<'a, D>;
 }
 
 /// Keeps [`Mode`] to this module.
@@ -33,8 +33,8 @@ impl Sealed for Writing {}
 impl Mode for Reading {
     type Item<'a, D: QueryData> = D::ReadItem<'a>;
 
-    #[inline]
-    unsafe fn item<'a, D: QueryData>(cursor: D::Cursor<'a>, nth: usize) -> D::ReadItem<'a> {
+    #[inline(always)]
+    unsafe fn item<'a, D: QueryData>(cursor: &D::Cursor<'a>, nth: usize) -> D::ReadItem<'a> {
         // SAFETY: promised by the caller.
         unsafe { D::read(cursor, nth) }
     }
@@ -43,8 +43,8 @@ impl Mode for Reading {
 impl Mode for Writing {
     type Item<'a, D: QueryData> = D::Item<'a>;
 
-    #[inline]
-    unsafe fn item<'a, D: QueryData>(cursor: D::Cursor<'a>, nth: usize) -> D::Item<'a> {
+    #[inline(always)]
+    unsafe fn item<'a, D: QueryData>(cursor: &D::Cursor<'a>, nth: usize) -> D::Item<'a> {
         // SAFETY: promised by the caller.
         unsafe { D::item(cursor, nth) }
     }

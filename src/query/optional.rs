@@ -123,16 +123,16 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
         place.map(|place| unsafe { D::cursor(view, place, entities) })
     }
 
-    #[inline]
-    unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
+    #[inline(always)]
+    unsafe fn item<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
         // SAFETY: promised by the caller.
-        cursor.map(|cursor| unsafe { D::item(cursor, nth) })
+        cursor.as_ref().map(|cursor| unsafe { D::item(cursor, nth) })
     }
 
-    #[inline]
-    unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
+    #[inline(always)]
+    unsafe fn read<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
         // SAFETY: promised by the caller.
-        cursor.map(|cursor| unsafe { D::read(cursor, nth) })
+        cursor.as_ref().map(|cursor| unsafe { D::read(cursor, nth) })
     }
 }
 
@@ -255,14 +255,14 @@ macro_rules! any_of {
                 unsafe { <($(Option<$name>,)*)>::cursor(view, place, entities) }
             }
 
-            #[inline]
-            unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
+            #[inline(always)]
+            unsafe fn item<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
                 // SAFETY: promised by the caller.
                 unsafe { <($(Option<$name>,)*)>::item(cursor, nth) }
             }
 
-            #[inline]
-            unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
+            #[inline(always)]
+            unsafe fn read<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
                 // SAFETY: promised by the caller.
                 unsafe { <($(Option<$name>,)*)>::read(cursor, nth) }
             }
@@ -379,12 +379,12 @@ unsafe impl<T: Component> QueryData for Has<T> {
     }
 
     #[inline]
-    unsafe fn item<'a>(cursor: Self::Cursor<'a>, _: usize) -> Self::Item<'a> {
-        cursor
+    unsafe fn item<'a>(cursor: &Self::Cursor<'a>, _: usize) -> Self::Item<'a> {
+        *cursor
     }
 
     #[inline]
-    unsafe fn read<'a>(cursor: Self::Cursor<'a>, _: usize) -> Self::ReadItem<'a> {
-        cursor
+    unsafe fn read<'a>(cursor: &Self::Cursor<'a>, _: usize) -> Self::ReadItem<'a> {
+        *cursor
     }
 }

@@ -208,7 +208,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
                     // SAFETY: it is the place of the entity at that position.
                     let cursor = unsafe { self.cursor(driver_at, place) };
                     // SAFETY: one entity; each is at one position of the driver (Q1).
-                    folded = step(folded, unsafe { M::item::<D>(cursor, 0) });
+                    folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
                 }
             }
             at += singles.len();
@@ -232,9 +232,12 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         // SAFETY: a stretch has the place of its first entity.
         let cursor = unsafe { self.cursor(stretch.driver_at, stretch.place) };
         let mut folded = start;
-        for nth in 0..stretch.len {
+        // Counted by hand: in a debug build a range costs as much as the rest of the loop.
+        let mut nth = 0;
+        while nth < stretch.len {
             // SAFETY: the stretch is that long; each entity is in one stretch (Q1).
-            folded = step(folded, unsafe { M::item::<D>(cursor, nth) });
+            folded = step(folded, unsafe { M::item::<D>(&cursor, nth) });
+            nth += 1;
         }
         folded
     }
@@ -328,7 +331,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                     // SAFETY: a row has the place of the entity at its position in the driver.
                     let cursor = unsafe { self.views.cursor(row[0] as usize, place) };
                     // SAFETY: one entity; each is in one row (Q1).
-                    folded = step(folded, unsafe { M::item::<D>(cursor, 0) });
+                    folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
                 }
                 folded
             }

@@ -159,7 +159,7 @@ impl<T: Component> PoolSearch<'_, T> {
 impl<'a, T: Component> PoolCursor<'a, T> {
     /// What is lent to who may change the `nth` value.
     #[inline(always)]
-    fn lend(self, nth: usize, value: &'a mut T) -> MutOf<'a, T> {
+    fn lend(&self, nth: usize, value: &'a mut T) -> MutOf<'a, T> {
         TrackingOf::<T>::lend(value, self.marks, self.at + nth)
     }
 
@@ -176,7 +176,7 @@ where
 {
     /// The `nth` value, with what is known of its changes.
     #[inline]
-    fn note(self, nth: usize, value: &'a T) -> Ref<'a, T> {
+    fn note(&self, nth: usize, value: &'a T) -> Ref<'a, T> {
         Ref::new(value, self.marks, self.at + nth)
     }
 }
@@ -184,14 +184,16 @@ where
 impl<T: Component> PoolCursor<'_, T> {
     /// # Safety
     /// As [`QueryData::item`].
-    #[inline]
-    unsafe fn value(self, nth: usize) -> *mut T {
+    #[inline(always)]
+    unsafe fn value(&self, nth: usize) -> *mut T {
         if T::Storage::CONTIGUOUS {
             // SAFETY: the stretch is longer than `nth` and lies in one slice (P1).
             let value = unsafe { self.first.add(nth) };
-            // So that an `Option` of it costs no comparison.
-            // SAFETY: it is the address of a value.
-            unsafe { std::hint::assert_unchecked(!value.is_null()) };
+            // So that an `Option` of it costs no comparison. In debug builds it would be one.
+            if cfg!(not(debug_assertions)) {
+                // SAFETY: it is the address of a value.
+                unsafe { std::hint::assert_unchecked(!value.is_null()) };
+            }
             return value;
         }
         let entity = self.entities.wrapping_add(nth);
@@ -314,8 +316,8 @@ macro_rules! pool_term {
                 unsafe { view.cursor(place, entities) }
             }
 
-            #[inline]
-            unsafe fn item<'a>($cursor: Self::Cursor<'a>, $nth: usize) -> $item {
+            #[inline(always)]
+            unsafe fn item<'a>($cursor: &Self::Cursor<'a>, $nth: usize) -> $item {
                 // SAFETY: promised by the caller.
                 let $value = unsafe { $cursor.value($nth) };
                 // SAFETY: initialised (P1); the guard keeps others out (B1), and the caller uses
@@ -323,8 +325,8 @@ macro_rules! pool_term {
                 unsafe { $lend }
             }
 
-            #[inline]
-            unsafe fn read<'a>($cursor: Self::Cursor<'a>, $nth: usize) -> $read_item {
+            #[inline(always)]
+            unsafe fn read<'a>($cursor: &Self::Cursor<'a>, $nth: usize) -> $read_item {
                 // SAFETY: promised by the caller.
                 let $value = unsafe { $cursor.value($nth) };
                 // SAFETY: as in `item`; nobody writes.

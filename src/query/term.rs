@@ -138,18 +138,21 @@ pub unsafe trait QueryData: Sealed {
 
     /// What the `nth` entity behind the cursor's gives.
     ///
+    /// The cursor is borrowed, and this is always inlined, for the sake of debug builds, in which
+    /// every argument is copied and every call is made.
+    ///
     /// # Safety
     /// The stretch is longer than `nth`, its entities are readable behind the pointer that the
     /// cursor was made with, and no other item of the same entity is in use.
     #[doc(hidden)]
-    unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a>;
+    unsafe fn item<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::Item<'a>;
 
     /// What the `nth` entity behind the cursor's gives to who only reads.
     ///
     /// # Safety
     /// As `item`, but other items may be in use that were read.
     #[doc(hidden)]
-    unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a>;
+    unsafe fn read<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a>;
 }
 
 /// Keeps [`QueryData`] to this module.

@@ -116,16 +116,16 @@ macro_rules! tuple_term {
                 ($(unsafe { $name::cursor(view.$at, place.$at, entities) },)*)
             }
 
-            #[inline]
-            unsafe fn item<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
+            #[inline(always)]
+            unsafe fn item<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
                 // SAFETY: promised by the caller for all terms.
-                ($(unsafe { $name::item(cursor.$at, nth) },)*)
+                ($(unsafe { $name::item(&cursor.$at, nth) },)*)
             }
 
-            #[inline]
-            unsafe fn read<'a>(cursor: Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
+            #[inline(always)]
+            unsafe fn read<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::ReadItem<'a> {
                 // SAFETY: promised by the caller for all terms.
-                ($(unsafe { $name::read(cursor.$at, nth) },)*)
+                ($(unsafe { $name::read(&cursor.$at, nth) },)*)
             }
         }
     };

@@ -67,7 +67,7 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> Iterator for Walk<'a, D, F, M> {
         let nth = self.nth;
         self.nth += 1;
         // SAFETY: there is a stretch under way, so the cursor was made.
-        let cursor = unsafe { self.cursor.assume_init() };
+        let cursor = unsafe { self.cursor.assume_init_ref() };
         // SAFETY: the stretch is that long; each entity is in one stretch, and each of them is
         // lent once (Q1), to one who holds the query's borrow (`new`).
         Some(unsafe { M::item::<D>(cursor, nth) })
@@ -84,7 +84,7 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> Iterator for Walk<'a, D, F, M> {
         let mut folded = start;
         for nth in self.nth..self.len {
             // SAFETY: as in `next`.
-            let cursor = unsafe { self.cursor.assume_init() };
+            let cursor = unsafe { self.cursor.assume_init_ref() };
             // SAFETY: as in `next`.
             folded = step(folded, unsafe { M::item::<D>(cursor, nth) });
         }
