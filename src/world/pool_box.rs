@@ -48,10 +48,11 @@ impl<T: Component> PoolBox<T> {
     }
 
     /// The map and what the gate needs beside it, for what is done at a tick.
-    #[inline]
+    #[inline(always)]
     pub(super) fn parts(&mut self, now: Tick) -> (&mut Map<T>, &Tag) {
-        self.cell.get_mut().set_now(now);
-        (self.cell.get_mut(), &self.tag)
+        let map = self.cell.get_mut();
+        map.set_now(now);
+        (map, &self.tag)
     }
 }
 

@@ -199,7 +199,7 @@ impl Pools {
         Found { pool, pools: self }
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_or_create<T: Component>(&mut self) -> NonNull<PoolBox<T>> {
         match self.find::<T>() {
             Some(pool) => pool,
@@ -208,14 +208,13 @@ impl Pools {
     }
 
     /// Where the pool of `T` lies.
-    #[inline]
+    #[inline(always)]
     fn find<T: Component>(&self) -> Option<NonNull<PoolBox<T>>> {
-        let pool = find::<T>(&self.by_type)?;
-        debug_assert!(self.is_of::<T>(pool.cast()), "C2");
-        Some(pool)
+        find::<T>(&self.by_type)
     }
 
-    /// Whether a pointer leads to a pool of this type: C2 and C3, for checks.
+    /// Whether a pointer leads to a pool of this type: C2 and C3, for the check in `create`. Not
+    /// for one in `find`: a debug build would look through all pools at every insert.
     fn is_of<T: Component>(&self, pool: NonNull<u8>) -> bool {
         let id = self.list.iter().position(|known| known.cast() == pool);
         id.is_some_and(|id| self.at(id).component_type() == TypeId::of::<T>())
@@ -245,6 +244,7 @@ impl Pools {
         let pool = NonNull::from(Box::leak(Box::new(PoolBox::<T>::new(tag))));
         self.list.push(pool);
         self.by_type[index] = Some(pool.cast());
+        debug_assert!(find::<T>(&self.by_type) == Some(pool) && self.is_of::<T>(pool.cast()), "C2");
         let extras = Extras::of::<T>();
         for (what, hook) in extras.hooks() {
             _ = self.notes.signals.connect(what, number, Box::new(hook));
@@ -368,7 +368,7 @@ impl Pools {
 }
 
 /// Where the pool of `T` lies, by what `Pools::by_type` says.
-#[inline]
+#[inline(always)]
 fn find<T: Component>(by_type: &[Option<NonNull<u8>>]) -> Option<NonNull<PoolBox<T>>> {
     let index = match T::type_slot() {
         // A number that is not known yet is out of bounds; `find_slowly` asks for it.
