@@ -104,9 +104,10 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// in use then.
     #[inline]
     pub(super) unsafe fn item<'a, M: Mode>(&'a self, entity: Entity) -> Option<M::Item<'a, D>> {
-        let place = self.place(entity)?;
+        let view = D::view(&self.data, self.span);
+        let place = self.place_in(view, entity)?;
         // SAFETY: it is the place of this entity.
-        let cursor = unsafe { D::cursor(D::view(&self.data, self.span), place, &raw const entity) };
+        let cursor = unsafe { D::cursor(view, place, &raw const entity) };
         // SAFETY: a stretch of one, whose entity is readable; promised by the caller.
         Some(unsafe { M::item::<D>(&cursor, 0) })
     }
@@ -114,11 +115,17 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Where the parts of `entity` lie, if it is a match.
     #[inline]
     pub(super) fn place(&self, entity: Entity) -> Option<D::Place> {
+        self.place_in(D::view(&self.data, self.span), entity)
+    }
+
+    /// As `place`, for who has made the view of the query.
+    #[inline(always)]
+    fn place_in(&self, view: D::View<'_>, entity: Entity) -> Option<D::Place> {
         let signature = self.world.living_signature(entity)?;
         if !F::IS_OPEN && !F::passes(F::view(&self.filter, self.span), entity, signature) {
             return None;
         }
-        D::place(D::search(D::view(&self.data, self.span)), Row::alone(entity))
+        D::place(D::search(view), Row::alone(entity))
     }
 }
 

@@ -89,21 +89,27 @@ impl<T: Component> Clone for PoolCursor<'_, T> {
 impl<T: Component> Copy for PoolCursor<'_, T> {}
 
 impl<'a, T: Component> PoolView<'a, T> {
-    #[inline]
-    fn new(pool: Option<(u32, &'a Map<T>)>, span: Span) -> Self {
-        let ticks = pool.and_then(|(_, map)| map.storage().ticks());
-        let marks = TrackingOf::<T>::marks(ticks, span);
-        match pool {
-            Some((id, map)) => {
-                Self { map: Some(map), base: map.storage().base(), id, aligned: 0, marks }
-            }
-            None => Self { map: None, base: ptr::dangling_mut(), id: UNKNOWN, aligned: 0, marks },
-        }
+    // By `match` and always inlined, as all that a look-up goes through: a debug build makes every
+    // call and every closure.
+    #[inline(always)]
+    fn new(id: u32, map: &'a Map<T>, span: Span) -> Self {
+        let marks = TrackingOf::<T>::marks(map.storage().ticks(), span);
+        Self { map: Some(map), base: map.storage().base(), id, aligned: 0, marks }
     }
 
-    #[inline]
-    fn entities(self) -> &'a [Entity] {
-        self.map.map_or(&[], |map| map.entities())
+    /// The view of a component that the world does not know.
+    #[inline(always)]
+    fn unknown(span: Span) -> Self {
+        let marks = TrackingOf::<T>::marks(None, span);
+        Self { map: None, base: ptr::dangling_mut(), id: UNKNOWN, aligned: 0, marks }
+    }
+
+    #[inline(always)]
+    fn entities(&self) -> &'a [Entity] {
+        match self.map {
+            Some(map) => map.entities(),
+            None => &[],
+        }
     }
 
     #[inline]
@@ -114,19 +120,20 @@ impl<'a, T: Component> PoolView<'a, T> {
         survey.column(Column { role: Role::Fetched, id, stamp, entities, name });
     }
 
-    #[inline]
-    fn search(self) -> PoolSearch<'a, T> {
-        PoolSearch {
-            finder: self.map.map(|map| map.set().finder()),
-            entities: self.entities(),
-            aligned: self.aligned as usize,
-        }
+    #[inline(always)]
+    #[expect(clippy::manual_map, reason = "a closure is a call in debug builds")]
+    fn search(&self) -> PoolSearch<'a, T> {
+        let finder = match self.map {
+            Some(map) => Some(map.set().finder()),
+            None => None,
+        };
+        PoolSearch { finder, entities: self.entities(), aligned: self.aligned as usize }
     }
 
     /// # Safety
     /// As [`QueryData::cursor`].
-    #[inline]
-    unsafe fn cursor(self, place: u32, entities: *const Entity) -> PoolCursor<'a, T> {
+    #[inline(always)]
+    unsafe fn cursor(&self, place: u32, entities: *const Entity) -> PoolCursor<'a, T> {
         let at = place as usize;
         debug_assert!(at < self.entities().len(), "Q2: the plan is of another time");
         // SAFETY: a place was found in a map, so there is one.
@@ -137,13 +144,13 @@ impl<'a, T: Component> PoolView<'a, T> {
 }
 
 impl<T: Component> PoolSearch<'_, T> {
-    #[inline]
-    fn place(self, row: Row) -> Option<u32> {
+    #[inline(always)]
+    fn place(&self, row: Row) -> Option<u32> {
         let at = match row.position_in(self.entities, self.aligned) {
             Some(at) => at,
-            None => self.finder?.position(row.entity)?,
+            None => self.finder.as_ref()?.position(row.entity)?,
         };
-        debug_assert_eq!(self.entities[at], row.entity);
+        debug_assert!(self.entities[at].raw() == row.entity.raw());
         Some(at as u32)
     }
 
@@ -256,9 +263,12 @@ macro_rules! pool_term {
                 Ok(PoolFetch { pool: Some((pool.tag.id.index() as u32, guard)) })
             }
 
-            #[inline]
+            #[inline(always)]
             fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
-                PoolView::new(fetch.pool.as_ref().map(|(id, guard)| (*id, &**guard)), span)
+                match &fetch.pool {
+                    Some((id, guard)) => PoolView::new(*id, guard, span),
+                    None => PoolView::unknown(span),
+                }
             }
 
             #[inline]
@@ -271,12 +281,12 @@ macro_rules! pool_term {
                 PoolView { aligned: known(view.id) as u32, ..view }
             }
 
-            #[inline]
+            #[inline(always)]
             fn search(view: Self::View<'_>) -> Self::Search<'_> {
                 view.search()
             }
 
-            #[inline]
+            #[inline(always)]
             fn place(search: Self::Search<'_>, row: Row) -> Option<u32> {
                 search.place(row)
             }
@@ -306,7 +316,7 @@ macro_rules! pool_term {
                 numbers[0]
             }
 
-            #[inline]
+            #[inline(always)]
             unsafe fn cursor<'a>(
                 view: Self::View<'a>,
                 place: u32,

@@ -186,17 +186,17 @@ impl Row {
     }
 
     /// An entity that comes from elsewhere.
-    #[inline]
+    #[inline(always)]
     pub(super) fn alone(entity: Entity) -> Self {
         Self { entity, driver: std::ptr::null(), at: usize::MAX }
     }
 
     /// The entity's position in `packed`, if that is what is walked, or what is walked is known to
     /// be the same up to the position `aligned`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn position_in(self, packed: &[Entity], aligned: usize) -> Option<usize> {
         // The driver has an entity, so its array is an allocation of its own.
         let is_there = std::ptr::eq(packed.as_ptr(), self.driver) || self.at < aligned;
-        is_there.then_some(self.at)
+        if is_there { Some(self.at) } else { None }
     }
 }

@@ -50,7 +50,7 @@ macro_rules! tuple_term {
                 Ok(($($name::open(opening)?,)*))
             }
 
-            #[inline]
+            #[inline(always)]
             fn view<'a>(fetch: &'a Self::Fetch<'_>, span: Span) -> Self::View<'a> {
                 ($($name::view(&fetch.$at, span),)*)
             }
@@ -64,12 +64,12 @@ macro_rules! tuple_term {
                 ($($name::aligned(view.$at, known),)*)
             }
 
-            #[inline]
+            #[inline(always)]
             fn search(view: Self::View<'_>) -> Self::Search<'_> {
                 ($($name::search(view.$at),)*)
             }
 
-            #[inline]
+            #[inline(always)]
             fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place> {
                 Some(($($name::place(search.$at, row)?,)*))
             }
@@ -106,7 +106,7 @@ macro_rules! tuple_term {
                 },)*)
             }
 
-            #[inline]
+            #[inline(always)]
             unsafe fn cursor<'a>(
                 view: Self::View<'a>,
                 place: Self::Place,
