@@ -341,12 +341,12 @@ impl Entities {
     }
 
     /// Place of an index among the near slots, if it is one of theirs.
-    #[inline]
+    #[inline(always)]
     pub(super) fn near_place(&self, index: u32) -> usize {
         index.wrapping_sub(self.limits.range.start) as usize
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn slot(&self, index: u32) -> Option<&Slot> {
         match self.near.get(self.near_place(index)) {
             Some(slot) => Some(slot),
@@ -374,7 +374,7 @@ impl Entities {
     #[inline]
     pub(crate) fn word_mut(&mut self, entity: Entity) -> Option<&mut u64> {
         let place = self.near_place(entity.index());
-        if self.near.get(place).is_some_and(|slot| slot.holds(entity)) {
+        if place < self.near.len() && self.near[place].holds(entity) {
             return Some(self.near[place].word.get_mut());
         }
         self.word_mut_elsewhere(entity)
@@ -390,8 +390,8 @@ impl Entities {
     /// The word of a living entity.
     #[inline]
     pub(crate) fn word(&self, entity: Entity) -> Option<&AtomicU64> {
-        let slot = self.slot(entity.index()).filter(|slot| slot.holds(entity))?;
-        Some(&slot.word)
+        let slot = self.slot(entity.index())?;
+        if slot.holds(entity) { Some(&slot.word) } else { None }
     }
 
     /// Makes room for `additional` new indices, so that spawning them allocates nothing.

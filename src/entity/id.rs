@@ -74,13 +74,13 @@ impl Entity {
     }
 
     /// The place where the entity is looked up.
-    #[inline]
+    #[inline(always)]
     pub const fn index(self) -> u32 {
         (self.raw.get() as u32).wrapping_sub(1)
     }
 
     /// How many entities had this index before, as far as the world gave the ids out by itself.
-    #[inline]
+    #[inline(always)]
     #[doc(alias = "generation")]
     pub const fn version(self) -> u32 {
         (self.raw.get() >> 32) as u32
@@ -108,7 +108,7 @@ impl Entity {
     }
 
     /// The eight bytes as they are, for comparing in one go.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn raw(self) -> u64 {
         self.raw.get()
     }

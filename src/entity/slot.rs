@@ -67,7 +67,7 @@ impl Slot {
     }
 
     /// Whether exactly this entity lives here.
-    #[inline]
+    #[inline(always)]
     pub(super) fn holds(&self, entity: Entity) -> bool {
         self.id == entity.raw()
     }

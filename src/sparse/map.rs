@@ -94,7 +94,7 @@ fn new_page() -> Box<SlotPage> {
 
 impl PagedMap {
     /// Place of an index in the window, if it is in there.
-    #[inline]
+    #[inline(always)]
     fn place(&self, index: u32) -> usize {
         index.wrapping_sub(self.first) as usize
     }
@@ -211,12 +211,12 @@ pub struct PagedView<'a> {
 impl SparseMap for PagedMap {
     type View<'a> = PagedView<'a>;
 
-    #[inline]
+    #[inline(always)]
     fn view(&self) -> PagedView<'_> {
         PagedView { first: self.first, window: &self.window, map: self }
     }
 
-    #[inline]
+    #[inline(always)]
     fn get_in(view: PagedView<'_>, index: u32) -> Slot {
         match view.window.get(index.wrapping_sub(view.first) as usize) {
             Some(&slot) => slot,
@@ -224,12 +224,12 @@ impl SparseMap for PagedMap {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn get(&self, index: u32) -> Slot {
         Self::get_in(self.view(), index)
     }
 
-    #[inline]
+    #[inline(always)]
     fn slot_mut(&mut self, index: u32, members: usize) -> &mut Slot {
         let place = self.place(index);
         // Asked twice because a borrow returned from one branch would last through the other.

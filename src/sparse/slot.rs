@@ -17,26 +17,26 @@ impl Slot {
     /// The slot of `entity` at `position`.
     ///
     /// The position fits because there are fewer entity indices than 32-bit numbers (S2).
-    #[inline]
+    #[inline(always)]
     pub fn new(position: usize, entity: Entity) -> Self {
-        debug_assert!(u32::try_from(position).is_ok());
+        debug_assert!(position <= u32::MAX as usize);
         Self(u64::from(entity.version()) << 32 | position as u64)
     }
 
     /// Whether the slot leads nowhere.
-    #[inline]
+    #[inline(always)]
     pub fn is_vacant(self) -> bool {
-        self == Self::VACANT
+        self.0 == Self::VACANT.0
     }
 
     /// The position of `entity`, if the slot is that of this very version.
-    #[inline]
+    #[inline(always)]
     pub fn position_of(self, entity: Entity) -> Option<usize> {
-        ((self.0 >> 32) as u32 == entity.version()).then_some(self.0 as u32 as usize)
+        if (self.0 >> 32) as u32 == entity.version() { Some(self.0 as u32 as usize) } else { None }
     }
 
     /// The position, whatever the version; meaningless in a vacant slot.
-    #[inline]
+    #[inline(always)]
     pub fn position(self) -> usize {
         self.0 as u32 as usize
     }

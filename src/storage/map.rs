@@ -59,7 +59,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     }
 
     /// The storage of the values.
-    #[inline]
+    #[inline(always)]
     pub fn storage(&self) -> &S {
         &self.values
     }
@@ -106,7 +106,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     }
 
     /// The value of `entity`.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, entity: Entity) -> Option<&T> {
         let value = self.find(entity)?;
         // SAFETY: it is initialised (P1), and who writes values has the map to himself.
@@ -143,13 +143,13 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     }
 
     /// Sets the tick of what is done through `&mut self` from now on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set_now(&mut self, now: Tick) {
         self.values.set_now(now);
     }
 
     /// Where the value of `entity` lies.
-    #[inline]
+    #[inline(always)]
     fn find(&self, entity: Entity) -> Option<*mut T> {
         let at = self.set.position(entity)?;
         // SAFETY: `entity` is at position `at` (S1).

@@ -44,7 +44,7 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
 
     const CONTIGUOUS: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, _: Entity, value: T) {
         self.values.push(UnsafeCell::new(value));
     }
@@ -65,7 +65,7 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn swap_remove(&mut self, at: usize, _: Entity) -> T {
         self.values.swap_remove(at).into_inner()
     }
@@ -75,14 +75,14 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
         self.values.swap(a, b);
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn ptr(&self, at: usize, _: Entity) -> *mut T {
         debug_assert!(at < self.values.len());
         // SAFETY: `at` is in use, by the caller's promise, and so below the length (P1).
         UnsafeCell::raw_get(unsafe { self.values.as_ptr().add(at) })
     }
 
-    #[inline]
+    #[inline(always)]
     fn base(&self) -> *mut T {
         UnsafeCell::raw_get(self.values.as_ptr())
     }

@@ -367,7 +367,7 @@ struct Count<'w> {
 }
 
 impl ComponentVisitor for Count<'_> {
-    #[inline]
+    #[inline(always)]
     fn visit<T: Component>(&mut self) {
         let pool = self.presence.pools.get::<T>();
         if pool.is_some_and(|pool| self.presence.in_pool(pool.tag.id.index())) {

@@ -216,6 +216,7 @@ impl World {
 
 impl<T: Component> Pool<'_, T> {
     /// The map behind it, if there is one.
+    #[inline(always)]
     fn map(&self) -> Option<&Map<T>> {
         self.map.as_deref()
     }
