@@ -26,7 +26,28 @@ pub trait Contestant: Sync {
 
     /// Builds a world for the memory table; `None` if the contestant has nothing to hold.
     fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>>;
+
+    /// Builds a world of `n` entities with two components for the memory table and lets all die
+    /// but those that [`stays`] names; `None` if the contestant cannot be brought to `after`.
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>>;
 }
+
+/// What is done with a world after its peak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ebb {
+    /// Nothing.
+    Left,
+    /// It is asked to give back what it does not need.
+    Shrunk,
+}
+
+/// Whether entity number `i` outlives the peak: every 16th does.
+pub fn stays(i: usize) -> bool {
+    i.is_multiple_of(SURVIVORS)
+}
+
+/// Every how many entities outlive the peak.
+pub const SURVIVORS: usize = 16;
 
 impl fmt::Debug for dyn Contestant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -252,7 +252,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        contestant::{Role, Width, lasting},
+        contestant::{Ebb, Role, Width, lasting},
         contestants,
     };
 
@@ -273,6 +273,10 @@ mod tests {
         }
 
         fn hold(&self, _: usize, _: Width) -> Option<Box<dyn Any>> {
+            None
+        }
+
+        fn ebb(&self, _: usize, _: Ebb) -> Option<Box<dyn Any>> {
             None
         }
     }

@@ -1,7 +1,7 @@
 //! Every contestant does the same work as plain vectors, in every workload it offers.
 
 use esker_bench::{
-    contestant::{Bout, Contestant, Role, Width},
+    contestant::{Bout, Contestant, Ebb, Role, Width},
     contestants,
     scene::Scene,
     threads,
@@ -80,5 +80,6 @@ fn worlds_for_the_memory_table_are_built() {
     // What flecs holds is allocated in C, where nobody counts it.
     for who in contestants::all().into_iter().filter(|who| who.name() != "flecs") {
         assert!(who.hold(100, Width::Two).is_some(), "{} holds nothing", who.name());
+        assert!(who.ebb(100, Ebb::Left).is_some(), "{} has no ebb", who.name());
     }
 }

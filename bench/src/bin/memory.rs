@@ -7,6 +7,7 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    any::Any,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -14,7 +15,7 @@ use clap::Parser;
 use serde::Serialize;
 
 use esker_bench::{
-    contestant::{Contestant, Width},
+    contestant::{Contestant, Ebb, SURVIVORS, Width},
     contestants, table, threads,
 };
 
@@ -43,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Counts bytes per entity for 1, 2 and 8 components of 8 bytes.
+/// Counts bytes per entity for 1, 2 and 8 components of 8 bytes, and what is left after a peak.
 ///
 /// "held" is what the finished world keeps, "peak" the most it needed on the way, when an old
 /// and a new block are alive at once. The default size is a power of two, so that vectors
@@ -64,46 +65,74 @@ struct Cli {
 struct Held {
     contestant: &'static str,
     n: usize,
-    components: usize,
+    /// Which world: of 1, 2 or 8 components, or one of two after its peak.
+    world: &'static str,
     held_bytes_per_entity: f64,
     peak_bytes_per_entity: f64,
 }
 
+/// The columns of the two tables.
+const WIDTHS: [&str; 3] = ["1 component", "2 components", "8 components"];
+const EBBS: [&str; 2] = ["left as it is", "shrunk"];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cli = Cli::parse();
-    let all = contestants::all();
-    let held: Vec<_> = threads::inside(|| {
-        let cells = all.iter().flat_map(|who| Width::ALL.map(|width| (*who, width)));
-        cells.filter_map(|(who, width)| weigh(who, cli.n, width)).collect()
+    let (n, all) = (cli.n, contestants::all());
+    let held: Vec<Held> = threads::inside(|| {
+        let widths = WIDTHS.into_iter().zip(Width::ALL);
+        let ebbs = EBBS.into_iter().zip([Ebb::Left, Ebb::Shrunk]);
+        let of = |who: &'static dyn Contestant| {
+            let full =
+                widths.clone().map(move |(name, width)| weigh(who, n, name, || who.hold(n, width)));
+            let after =
+                ebbs.clone().map(move |(name, ebb)| weigh(who, n, name, || who.ebb(n, ebb)));
+            full.chain(after).flatten().collect::<Vec<_>>()
+        };
+        all.iter().flat_map(|who| of(*who)).collect()
     });
-    println!("Bytes per entity, {} entities: held (peak)\n", table::thousands(cli.n));
-    println!("| contestant | 1 component | 2 components | 8 components |\n|---|--:|--:|--:|");
-    for who in &all {
-        let cells = Width::ALL.map(|width| {
-            let found = held
-                .iter()
-                .find(|h| h.contestant == who.name() && h.components == width.components());
-            found.map_or("–".to_owned(), |h| {
-                format!("{:.1} ({:.1})", h.held_bytes_per_entity, h.peak_bytes_per_entity)
-            })
-        });
-        println!("| {} | {} |", who.name(), cells.join(" | "));
-    }
+    println!("Bytes per entity, {} entities: held (peak)\n", table::thousands(n));
+    print(&all, &held, &WIDTHS, |h| {
+        format!("{:.1} ({:.1})", h.held_bytes_per_entity, h.peak_bytes_per_entity)
+    });
+    println!("\nBytes per entity of the peak, 2 components, when every {SURVIVORS}th is left\n");
+    print(&all, &held, &EBBS, |h| format!("{:.1}", h.held_bytes_per_entity));
     if let Some(path) = cli.json {
         std::fs::write(path, serde_json::to_string_pretty(&held)? + "\n")?;
     }
     Ok(())
 }
 
-fn weigh(who: &'static dyn Contestant, n: usize, width: Width) -> Option<Held> {
+/// Prints one table: rows are contestants, columns worlds.
+fn print(
+    all: &[&'static dyn Contestant],
+    held: &[Held],
+    worlds: &[&str],
+    cell: impl Fn(&Held) -> String,
+) {
+    println!("| contestant | {} |", worlds.join(" | "));
+    println!("|---|{}", "--:|".repeat(worlds.len()));
+    for who in all {
+        let of = |world| held.iter().find(|h| h.contestant == who.name() && h.world == world);
+        let cells: Vec<_> =
+            worlds.iter().map(|world| of(*world).map_or("–".to_owned(), &cell)).collect();
+        println!("| {} | {} |", who.name(), cells.join(" | "));
+    }
+}
+
+fn weigh(
+    who: &'static dyn Contestant,
+    n: usize,
+    name: &'static str,
+    build: impl FnOnce() -> Option<Box<dyn Any>>,
+) -> Option<Held> {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
-    let world = who.hold(n, width)?;
+    let world = build()?;
     let per_entity = |bytes: usize| bytes.saturating_sub(before) as f64 / n as f64;
     let held = Held {
         contestant: who.name(),
         n,
-        components: width.components(),
+        world: name,
         held_bytes_per_entity: per_entity(LIVE.load(Relaxed)),
         peak_bytes_per_entity: per_entity(PEAK.load(Relaxed)),
     };

@@ -20,7 +20,7 @@ use bevy_ecs::{
 use crate::{
     checksum::{Tally, bits, counted},
     components::*,
-    contestant::{Bout, Contestant, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
     scene::{Frames, Scene, moves},
     workload::Workload,
@@ -48,6 +48,10 @@ impl Contestant for Bevy {
     fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>> {
         hold::<false>(n, width)
     }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        ebb::<false>(n, after)
+    }
 }
 
 /// bevy_ecs with components in sparse sets.
@@ -69,6 +73,10 @@ impl Contestant for BevySparse {
 
     fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>> {
         hold::<true>(n, width)
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        ebb::<true>(n, after)
     }
 }
 
@@ -153,6 +161,17 @@ fn hold<const S: bool>(n: usize, width: Width) -> Option<Box<dyn Any>> {
             Width::Two => world.spawn(pair::<S>(i)).id(),
             Width::Eight => world.spawn(fillers::<S>()).id(),
         };
+    }
+    Some(Box::new(world))
+}
+
+fn ebb<const S: bool>(n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+    if after == Ebb::Shrunk {
+        return None;
+    }
+    let (mut world, ids) = pairs::<S>(n);
+    for (_, id) in ids.iter().enumerate().filter(|(i, _)| !stays(*i)) {
+        world.despawn(*id);
     }
     Some(Box::new(world))
 }

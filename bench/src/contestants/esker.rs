@@ -16,7 +16,7 @@ use rayon::iter::ParallelIterator;
 use crate::{
     checksum::{Tally, bits, counted},
     components::*,
-    contestant::{Bout, Contestant, Role, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Role, Width, lasting, renewed, stays},
     kernel,
     scene::{Frames, Scene, moves},
     workload::Workload,
@@ -58,6 +58,10 @@ impl Contestant for Esker {
         }
         Some(Box::new(world))
     }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        Some(ebb::<false>(n, after))
+    }
 }
 
 impl Contestant for EskerGroup {
@@ -96,6 +100,10 @@ impl Contestant for EskerGroup {
             }
             Width::One | Width::Eight => None,
         }
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        Some(ebb::<true>(n, after))
     }
 }
 
@@ -153,6 +161,17 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         }
         Workload::Schedule | Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
     }
+}
+
+fn ebb<const G: bool>(n: usize, after: Ebb) -> Box<dyn Any> {
+    let (mut world, ids) = pairs::<G>(n);
+    for (_, id) in ids.iter().enumerate().filter(|(i, _)| !stays(*i)) {
+        _ = world.despawn(*id);
+    }
+    if after == Ebb::Shrunk {
+        world.shrink_to_fit();
+    }
+    Box::new(world)
 }
 
 /// An empty world, with the group that `group` makes if there is to be one.

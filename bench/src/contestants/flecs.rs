@@ -15,7 +15,7 @@ use flecs_ecs::prelude::{
 use crate::{
     checksum::{Tally, bits, counted},
     components::*,
-    contestant::{Bout, Contestant, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Width, lasting, renewed},
     kernel,
     scene::{Frames, Scene, moves},
     threads::THREADS,
@@ -88,6 +88,10 @@ impl Contestant for Flecs {
 
     fn hold(&self, _: usize, _: Width) -> Option<Box<dyn Any>> {
         // Its memory comes from C and is not seen by the counting allocator.
+        None
+    }
+
+    fn ebb(&self, _: usize, _: Ebb) -> Option<Box<dyn Any>> {
         None
     }
 }

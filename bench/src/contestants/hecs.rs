@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::{
     checksum::{Tally, bits, counted},
     components::*,
-    contestant::{Bout, Contestant, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
     scene::{Frames, Scene, moves},
     workload::Workload,
@@ -97,6 +97,17 @@ impl Contestant for Hecs {
                 Width::Two => world.spawn((kernel::position(i), kernel::velocity(i))),
                 Width::Eight => world.spawn(fillers()),
             };
+        }
+        Some(Box::new(world))
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        if after == Ebb::Shrunk {
+            return None;
+        }
+        let (mut world, ids) = pairs(n);
+        for (_, id) in ids.iter().enumerate().filter(|(i, _)| !stays(*i)) {
+            let _ = world.despawn(*id);
         }
         Some(Box::new(world))
     }

@@ -13,7 +13,7 @@ use crate::{
         A, B, C, D, Data, E, Force, Lane0, Lane1, Lane2, Lane3, Lane4, Motion, Place, Position,
         Rotation, Transform, Velocity, W0,
     },
-    contestant::{Bout, Contestant, Role, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Role, Width, lasting, renewed, stays},
     kernel,
     scene::{Frames, Scene, moves},
     workload::Workload,
@@ -113,6 +113,19 @@ impl Contestant for Raw {
             )),
             Width::Eight => Box::new([(); 8].map(|()| vec![W0::default(); n])),
         })
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        let mut positions: Vec<_> = (0..n).map(kernel::position).collect();
+        let mut velocities: Vec<_> = (0..n).map(kernel::velocity).collect();
+        let left = (0..n).filter(|i| stays(*i)).count();
+        positions.truncate(left);
+        velocities.truncate(left);
+        if after == Ebb::Shrunk {
+            positions.shrink_to_fit();
+            velocities.shrink_to_fit();
+        }
+        Some(Box::new((positions, velocities)))
     }
 }
 

@@ -10,7 +10,7 @@ use std::any::Any;
 use crate::{
     checksum::{Tally, bits, counted},
     components::*,
-    contestant::{Bout, Contestant, Role, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Role, Width, lasting, renewed, stays},
     kernel,
     scene::{Frames, Scene, moves},
     workload::Workload,
@@ -115,6 +115,19 @@ impl Contestant for RawSet {
             Width::Two => Box::new((ids, filled(n, kernel::position), filled(n, kernel::velocity))),
             Width::Eight => Box::new((ids, [(); 8].map(|()| filled(n, |_| W0::default())))),
         })
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        if after == Ebb::Shrunk {
+            return None;
+        }
+        let mut pair = Pair::filled(n);
+        for id in (0..n).filter(|i| !stays(*i)).map(|i| i as u64) {
+            pair.ids.destroy(id);
+            pair.positions.remove(id);
+            pair.velocities.remove(id);
+        }
+        Some(Box::new(pair))
     }
 }
 

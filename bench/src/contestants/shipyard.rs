@@ -19,7 +19,7 @@ use super::binary::options;
 use crate::{
     checksum::{Tally, bits, counted},
     components::*,
-    contestant::{Bout, Contestant, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
     scene::{Frames, Scene, moves},
     workload::Workload,
@@ -101,6 +101,17 @@ impl Contestant for Shipyard {
                 Width::Two => world.add_entity((kernel::position(i), kernel::velocity(i))),
                 Width::Eight => world.add_entity(fillers()),
             };
+        }
+        Some(Box::new(world))
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        if after == Ebb::Shrunk {
+            return None;
+        }
+        let (mut world, ids) = pairs(n);
+        for (_, id) in ids.iter().enumerate().filter(|(i, _)| !stays(*i)) {
+            world.delete_entity(*id);
         }
         Some(Box::new(world))
     }

@@ -14,7 +14,7 @@ use sparsey::{World, entity::Entity};
 use crate::{
     checksum::{Tally, bits, counted},
     components::*,
-    contestant::{Bout, Contestant, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
     scene::{Frames, Scene, moves},
     workload::Workload,
@@ -41,6 +41,10 @@ impl Contestant for Sparsey {
 
     fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>> {
         hold::<false>(n, width)
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        ebb::<false>(n, after)
     }
 }
 
@@ -71,6 +75,10 @@ impl Contestant for SparseyGroup {
 
     fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>> {
         (width == Width::Two).then(|| hold::<true>(n, width))?
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        ebb::<true>(n, after)
     }
 }
 
@@ -128,6 +136,17 @@ fn hold<const GROUP: bool>(n: usize, width: Width) -> Option<Box<dyn Any>> {
             Width::Two => world.create((kernel::position(i), kernel::velocity(i))),
             Width::Eight => world.create(fillers()),
         };
+    }
+    Some(Box::new(world))
+}
+
+fn ebb<const GROUP: bool>(n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+    if after == Ebb::Shrunk {
+        return None;
+    }
+    let (mut world, ids) = pairs::<GROUP>(n);
+    for (_, id) in ids.iter().enumerate().filter(|(i, _)| !stays(*i)) {
+        world.destroy(*id);
     }
     Some(Box::new(world))
 }

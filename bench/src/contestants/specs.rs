@@ -17,7 +17,7 @@ use specs::{
 use crate::{
     checksum::{Tally, bits, counted},
     components::*,
-    contestant::{Bout, Contestant, Width, lasting, renewed},
+    contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
     scene::{Frames, Scene, moves},
     workload::Workload,
@@ -107,6 +107,17 @@ impl Contestant for Specs {
                     .build(),
                 Width::Eight => filled(&mut world),
             };
+        }
+        Some(Box::new(world))
+    }
+
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        if after == Ebb::Shrunk {
+            return None;
+        }
+        let (mut world, ids) = pairs(n);
+        for (_, id) in ids.iter().enumerate().filter(|(i, _)| !stays(*i)) {
+            let _ = world.delete_entity(*id);
         }
         Some(Box::new(world))
     }
