@@ -2,7 +2,7 @@
 //!
 //! `esker-bench growth` makes worlds longer; this makes them wider. Each line should be flat: what
 //! an operation costs must not depend on how much there is that it has nothing to do with.
-//! Run it with `cargo run --release -p esker-bench --bin breadth`.
+//! Run it with `cargo run --release -p esker-bench --features breadth --bin breadth`.
 
 mod kinds;
 
