@@ -33,6 +33,7 @@ pub(crate) fn kind(number: usize) -> Kind {
 macro_rules! types {
     ($($name:ident)*) => {
         $(#[derive(::esker::Component, Clone, Copy, Debug, Default)]
+        #[allow(dead_code, reason = "most of them only come and go")]
         pub(crate) struct $name(pub(crate) f32, pub(crate) f32);)*
 
         pub(super) const ALL: [crate::kinds::Kind; 10] = [$(crate::kinds::Kind::of::<$name>()),*];
