@@ -32,6 +32,7 @@ macro_rules! entity_term {
             const COLUMNS: usize = 0;
             const NICHE: bool = false;
             const IS_CLOSED: bool = $closed;
+            const PROVES_LIFE: bool = false;
 
             #[inline]
             fn uses(see: &mut impl FnMut(Key, Usage)) {

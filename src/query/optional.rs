@@ -32,6 +32,7 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     const COLUMNS: usize = D::COLUMNS + if D::NICHE { 0 } else { 1 };
     const NICHE: bool = false;
     const IS_CLOSED: bool = D::IS_CLOSED;
+    const PROVES_LIFE: bool = false;
 
     #[inline(always)]
     fn uses(see: &mut impl FnMut(Key, Usage)) {
@@ -181,6 +182,7 @@ macro_rules! any_of {
             const COLUMNS: usize = <($(Option<$name>,)*)>::COLUMNS;
             const NICHE: bool = false;
             const IS_CLOSED: bool = true $(&& $name::IS_CLOSED)*;
+            const PROVES_LIFE: bool = false;
 
             #[inline(always)]
             fn uses(see: &mut impl FnMut(Key, Usage)) {
@@ -312,6 +314,7 @@ unsafe impl<T: Component> QueryData for Has<T> {
     const COLUMNS: usize = 1;
     const NICHE: bool = true;
     const IS_CLOSED: bool = true;
+    const PROVES_LIFE: bool = false;
 
     #[inline(always)]
     fn uses(see: &mut impl FnMut(Key, Usage)) {

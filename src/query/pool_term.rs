@@ -249,6 +249,7 @@ macro_rules! pool_term {
             const COLUMNS: usize = 1;
             const NICHE: bool = true;
             const IS_CLOSED: bool = true;
+            const PROVES_LIFE: bool = true;
 
             #[inline(always)]
             fn uses(see: &mut impl FnMut(Key, Usage)) {

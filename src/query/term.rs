@@ -80,6 +80,10 @@ pub unsafe trait QueryData: Sealed {
     #[doc(hidden)]
     const IS_CLOSED: bool;
 
+    /// Whether who has a place is alive: it has one in a pool (W2).
+    #[doc(hidden)]
+    const PROVES_LIFE: bool;
+
     /// Shows the components that are used, and how.
     #[doc(hidden)]
     fn uses(see: &mut impl FnMut(Key, Usage));

@@ -38,6 +38,7 @@ macro_rules! tuple_term {
                 matches!(niche, Some(true))
             };
             const IS_CLOSED: bool = true $(&& $name::IS_CLOSED)*;
+            const PROVES_LIFE: bool = false $(|| $name::PROVES_LIFE)*;
 
             #[inline(always)]
             fn uses(see: &mut impl FnMut(Key, Usage)) {
