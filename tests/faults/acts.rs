@@ -247,10 +247,10 @@ pub const ACTS: &[(&str, Act)] = &[
             }
         });
     }),
-    ("step", |s| _ = s.schedule.step(&mut s.world)),
+    ("step", |s| s.step()),
     ("step without order", |s| {
         s.schedule.shuffle(Some(7));
-        _ = s.schedule.step(&mut s.world);
+        s.step();
         s.schedule.shuffle(None);
     }),
     ("save", |s| s.bytes = s.types.save().to_bytes(&s.world).unwrap()),
@@ -298,7 +298,9 @@ pub const ACTS: &[(&str, Act)] = &[
         world.insert_resource(s.types.clone());
         world.insert_resource(Store(trap(1)));
         world.send(trap(1));
-        drop(std::mem::replace(&mut s.world, world));
+        let old = std::mem::replace(&mut s.world, world);
+        s.past_worlds += 1;
+        drop(old);
     }),
     ("map insert and remove", |s| {
         for &id in &s.ids {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use esker::prelude::*;
+use esker::schedule::ScheduleError;
 use esker::snapshot::{Rollback, SnapshotTypes};
 use esker::storage::{EntityMap, Hashed, Indexed, Packed};
 use esker::world::{GroupId, MessageCursor, RemovedCursor};
@@ -36,6 +37,9 @@ pub struct Scene {
     pub ids: Vec<Entity>,
     pub groups: Vec<GroupId>,
     pub schedule: Schedule,
+    /// How many worlds came before this one, and how many when the schedule was first stepped.
+    pub past_worlds: usize,
+    scheduled_in: Option<usize>,
     pub types: SnapshotTypes,
     pub past: Rollback,
     pub bytes: Vec<u8>,
@@ -101,6 +105,8 @@ impl Scene {
             ids,
             groups,
             schedule,
+            past_worlds: 0,
+            scheduled_in: None,
             types,
             past,
             bytes,
@@ -109,6 +115,18 @@ impl Scene {
             mail,
             _readers,
         }
+    }
+
+    /// One step. A schedule stays with its world: in another one it is refused, and made anew.
+    pub fn step(&mut self) {
+        let built = self.schedule.build(&mut self.world);
+        if *self.scheduled_in.get_or_insert(self.past_worlds) == self.past_worlds {
+            built.unwrap();
+        } else {
+            assert!(matches!(built, Err(ScheduleError::AnotherWorld)), "{built:?}");
+            (self.schedule, self.scheduled_in) = (schedule(), Some(self.past_worlds));
+        }
+        _ = self.schedule.step(&mut self.world);
     }
 
     /// New entities without components: nobody in these scenes wants one.
