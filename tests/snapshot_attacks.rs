@@ -18,7 +18,7 @@ mod counting;
 #[path = "snapshots/kinds.rs"]
 mod kinds;
 
-use bits::{Parts, sealed};
+use bits::{Parts, sealed, unknown_versions};
 use common::{Rng, SeedReport};
 use counting::peak_of;
 use esker::World;
@@ -67,13 +67,17 @@ impl Target {
                 false
             }
             Ok(_) => {
-                use_it(world, hostile.len() as u64);
+                let kept = unknown_versions(hostile, KNOWN_VERSION);
+                use_it(world, hostile.len() as u64, &kept);
                 *self = Self::new();
                 true
             }
         }
     }
 }
+
+/// The version of all types of these tests.
+const KNOWN_VERSION: u32 = 1;
 
 #[track_caller]
 fn assert_says_where(error: &SnapshotError) {
@@ -90,15 +94,25 @@ fn assert_says_where(error: &SnapshotError) {
 }
 
 /// J2, J10 of the bugs seen elsewhere: what was accepted is sound and can be used.
+///
+/// `kept` names the components that came in a version that nobody knows. Their bytes may be kept with
+/// the world, and values that it gets by itself cannot be saved beside those: one name, two layouts.
 #[track_caller]
-fn use_it(world: &mut World, seed: u64) {
+fn use_it(world: &mut World, seed: u64, kept: &[String]) {
     world.verify().unwrap();
     let mut rng = Rng::new(seed);
     for _ in 0..100 {
         change(world, &mut rng);
     }
     world.verify().unwrap();
-    let saved = bytes(world);
+    let saved = match types().save().to_bytes(world) {
+        Err(SnapshotError::Unwritable { name, why })
+            if kept.contains(&name) && why.contains("kept as bytes when they were loaded") =>
+        {
+            return;
+        }
+        saved => saved.unwrap(),
+    };
     let loader = types();
     let loader = loader.load().memory_limit(usize::MAX).unknown(Unknown::Keep);
     assert_eq!(bytes(&loader.to_world(&saved).unwrap()), saved);
@@ -223,7 +237,7 @@ fn hostile_bytes_are_merged_and_mirrored_as_little() {
         };
         match failed {
             true => assert_eq!(bytes(&target.world), before),
-            false => use_it(&mut target.world, seed),
+            false => use_it(&mut target.world, seed, &[]),
         }
     });
 }
@@ -257,7 +271,7 @@ fn hostile_deltas_are_refused_or_sound() {
         assert!(peak <= 4 * hostile.len() + (1 << 20), "{peak}");
         match outcome {
             Err(_) => assert_eq!(bytes(&world), before),
-            Ok(()) => use_it(&mut world, seed),
+            Ok(()) => use_it(&mut world, seed, &[]),
         }
         let mut follower = World::new();
         let mut mirror = Mirror::new(types.clone());
@@ -290,6 +304,9 @@ fn edited_documents_are_refused_or_sound() {
                     hostile.splice(to..to, copied);
                 }
             }
+            if hostile.is_empty() {
+                break;
+            }
         }
         thread_target(|target| {
             let mut from = serde_json::Deserializer::from_slice(&hostile);
@@ -303,7 +320,7 @@ fn edited_documents_are_refused_or_sound() {
                     assert_eq!(hash(&target.world), target.hash, "{error}");
                 }
                 Ok(_) => {
-                    use_it(&mut target.world, seed);
+                    use_it(&mut target.world, seed, &[]);
                     *target = Target::new();
                 }
             }

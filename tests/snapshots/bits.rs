@@ -8,6 +8,17 @@ pub fn sealed(body: &[u8]) -> Vec<u8> {
     [body, &sum.to_le_bytes()].concat()
 }
 
+/// The names of components in another version than this one, in a snapshot whose schema is sound.
+pub fn unknown_versions(whole: &[u8], known: u32) -> Vec<String> {
+    let mut from = Reader(whole);
+    // Magic, format, kind.
+    from.take(16);
+    let count = from.u32();
+    let entries = (0..count).map(|_| Entry::read(&mut from));
+    let unknown = entries.filter(|entry| entry.what == 0 && entry.version != known);
+    unknown.map(|entry| String::from_utf8(entry.name).unwrap()).collect()
+}
+
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub what: u8,
@@ -15,6 +26,15 @@ pub struct Entry {
     pub version: u32,
     pub form: u8,
     pub size: u32,
+}
+
+impl Entry {
+    fn read(from: &mut Reader<'_>) -> Self {
+        let what = from.u8();
+        let length = u16::from_le_bytes(from.take(2).try_into().unwrap());
+        let name = from.take(length.into()).to_vec();
+        Self { what, name, version: from.u32(), form: from.u8(), size: from.u32() }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -81,14 +101,7 @@ impl Parts {
         let magic = from.take(8).try_into().unwrap();
         let [format, kind, schema_count] = [from.u32(), from.u32(), from.u32()];
         assert_eq!(kind, 0);
-        let schema: Vec<Entry> = (0..schema_count)
-            .map(|_| {
-                let what = from.u8();
-                let length = u16::from_le_bytes(from.take(2).try_into().unwrap());
-                let name = from.take(length.into()).to_vec();
-                Entry { what, name, version: from.u32(), form: from.u8(), size: from.u32() }
-            })
-            .collect();
+        let schema: Vec<Entry> = (0..schema_count).map(|_| Entry::read(&mut from)).collect();
         let book = [(); 5].map(|()| from.u32());
         let slot_count = from.u64();
         let slots = (0..slot_count).map(|_| from.u64()).collect();
