@@ -14,7 +14,11 @@ fn main() -> io::Result<()> {
     for seed in 0..5_u64 {
         let mut world = eventful(seed, 25);
         let whole = bytes(&world);
-        let some = types().save().only_entities(|id| id.index().is_multiple_of(2)).to_bytes(&world).unwrap();
+        let some = types()
+            .save()
+            .only_entities(|id| id.index().is_multiple_of(2))
+            .to_bytes(&world)
+            .unwrap();
         fs::write(format!("corpus/snapshot_json/{seed}.json"), json(&world))?;
         let types = types().registered_only();
         types.keep_departures(&mut world, 100);
@@ -29,6 +33,19 @@ fn main() -> io::Result<()> {
             // As the fuzzer takes it: how it is used, and the bytes without their checksum.
             let input = [&[how], &content[..content.len() - 8]].concat();
             fs::write(format!("corpus/snapshot_bin/{name}-{seed}"), input)?;
+        }
+    }
+    decisions()
+}
+
+/// Inputs that are lists of decisions: any bytes will do to begin with.
+fn decisions() -> io::Result<()> {
+    for target in ["operations", "operations_with_faults", "schedule_graph", "query_access"] {
+        fs::create_dir_all(format!("corpus/{target}"))?;
+        for seed in 0..6_u64 {
+            let mut rng = common::Rng::new(seed);
+            let input: Vec<u8> = (0..40 + 40 * seed).map(|_| rng.next() as u8).collect();
+            fs::write(format!("corpus/{target}/{seed}"), input)?;
         }
     }
     Ok(())

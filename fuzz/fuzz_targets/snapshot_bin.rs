@@ -4,11 +4,14 @@
 
 #![no_main]
 
-#[path = "../../tests/snapshots/kinds.rs"]
-mod kinds;
+#[allow(dead_code, reason = "only the schema is read here")]
+#[path = "../../tests/snapshots/bits.rs"]
+mod bits;
 #[path = "../../tests/common/mod.rs"]
 mod common;
 mod common_checks;
+#[path = "../../tests/snapshots/kinds.rs"]
+mod kinds;
 
 use esker::snapshot::{Delta, Mirror, Unknown};
 use libfuzzer_sys::fuzz_target;
@@ -27,7 +30,9 @@ fuzz_target!(|input: &[u8]| {
         0 => loader.replace(&mut world, &bytes).is_ok(),
         1 => loader.merge(&mut world, &bytes).is_ok(),
         2 => Mirror::new(types.clone()).update_with(&loader, &mut world, &bytes).is_ok(),
-        _ => types.apply(&mut world, &Delta::from_bytes(bytes)).is_ok(),
+        _ => types.apply(&mut world, &Delta::from_bytes(bytes.clone())).is_ok(),
     };
-    common_checks::check(world, before, is_done, how);
+    let keeps = is_done && rule == Unknown::Keep && how / 3 % 4 < 3;
+    let kept = if keeps { bits::unknown_versions(&bytes, 1) } else { vec![] };
+    common_checks::check(world, before, is_done, how, &kept);
 });

@@ -2,11 +2,11 @@
 
 #![no_main]
 
-#[path = "../../tests/snapshots/kinds.rs"]
-mod kinds;
 #[path = "../../tests/common/mod.rs"]
 mod common;
 mod common_checks;
+#[path = "../../tests/snapshots/kinds.rs"]
+mod kinds;
 
 use esker::snapshot::Unknown;
 use libfuzzer_sys::fuzz_target;
@@ -17,5 +17,5 @@ fuzz_target!(|text: &[u8]| {
     let (mut world, before) = common_checks::target();
     let mut from = serde_json::Deserializer::from_slice(text);
     let is_done = loader.deserialize_into(&mut world, &mut from).is_ok();
-    common_checks::check(world, before, is_done, text.len() as u8);
+    common_checks::check(world, before, is_done, text.len() as u8, &[]);
 });

@@ -60,7 +60,7 @@ pub struct Maps {
 pub struct Collected;
 
 #[derive(Default)]
-pub struct Store(#[expect(dead_code, reason = "for its drop")] pub Trap);
+pub struct Store(#[allow(dead_code, reason = "for its drop")] pub Trap);
 
 pub struct Alarm(pub Trap);
 
