@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::Result as Outcome;
+use super::fuzz;
 use super::shell::{self, Tried, cargo, has_test, tests};
 use crate::{loom, planted, root};
 
@@ -95,7 +96,7 @@ pub(super) const ALL: &[Stage] = &[
         name: "fuzz",
         question: "does an input that nobody thought of do harm?",
         is_in_tests: false,
-        run: fuzz,
+        run: fuzz::run,
     },
     Stage {
         name: "mutants",
@@ -224,38 +225,6 @@ fn valgrind(long: bool) -> Tried {
         }
     }
     Ok(Outcome::Passed(format!("{done} tests")))
-}
-
-fn fuzz(long: bool) -> Tried {
-    let folder = root().join("fuzz/fuzz_targets");
-    if !folder.exists() {
-        return Ok(Outcome::Skipped("there is no folder `fuzz`".to_owned()));
-    }
-    let (true, Some(_)) = (shell::is_installed("cargo-fuzz"), shell::nightly()) else {
-        return Ok(Outcome::Skipped("needs cargo-fuzz and a nightly toolchain".to_owned()));
-    };
-    let seconds = if long { 3600 } else { 60 };
-    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml"))?;
-    let mut targets = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        // A file that targets share is none itself.
-        if manifest.contains(&format!("name = \"{name}\"")) {
-            targets.push(name);
-        }
-    }
-    targets.sort();
-    for name in &targets {
-        let Some(mut command) = shell::nightly() else { break };
-        command.args(["fuzz", "run", name, "--", "-rss_limit_mb=1024"]);
-        command.arg(format!("-max_total_time={seconds}"));
-        command.env("CARGO_TARGET_DIR", shell::target().join("fuzz"));
-        eprintln!("  cargo +nightly fuzz run {name}, {seconds} s");
-        if !command.status()?.success() {
-            return Ok(Outcome::Failed(format!("target {name}")));
-        }
-    }
-    Ok(Outcome::Passed(format!("{} targets, {seconds} s each", targets.len())))
 }
 
 fn mutants(long: bool) -> Tried {
