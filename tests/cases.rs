@@ -4,8 +4,10 @@
 
 mod common;
 
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 
 use common::{Rng, panic_message, panics_as_planned, planned_panic};
 use esker::prelude::*;
@@ -100,6 +102,86 @@ fn a_drop_may_ask_for_changes_through_a_channel() {
 }
 
 #[test]
+fn a_drop_that_reaches_for_the_lock_of_its_own_world_finds_it_taken() {
+    #[derive(Component)]
+    struct Visitor {
+        home: Weak<Mutex<World>>,
+        refused: Arc<AtomicUsize>,
+        panics: bool,
+    }
+    impl Drop for Visitor {
+        fn drop(&mut self) {
+            let home = self.home.upgrade().unwrap();
+            if matches!(home.try_lock(), Err(TryLockError::WouldBlock)) {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+            }
+            if self.panics {
+                planned_panic();
+            }
+        }
+    }
+    let (shared, refused) = (Arc::new(Mutex::new(World::new())), Arc::new(AtomicUsize::new(0)));
+    let ids: Vec<_> = (0..4)
+        .map(|n| {
+            let (home, refused) = (Arc::downgrade(&shared), Arc::clone(&refused));
+            shared.lock().unwrap().spawn((Visitor { home, refused, panics: n == 1 }, A(n)))
+        })
+        .collect();
+
+    shared.lock().unwrap().despawn(ids[0]).unwrap();
+    assert!(panics_as_planned(|| shared.lock().unwrap().despawn(ids[1])));
+    assert_eq!(refused.load(Ordering::Relaxed), 2);
+
+    // The lock says that somebody panicked; the world is sound all the same.
+    assert!(shared.is_poisoned());
+    let mut world = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    world.verify().unwrap();
+    assert!(!world.is_alive(ids[1]) && world.is_alive(ids[2]));
+    world.clear();
+    assert_eq!((world.len(), refused.load(Ordering::Relaxed)), (0, 4));
+    world.verify().unwrap();
+}
+
+#[test]
+fn a_drop_that_reaches_for_a_world_of_its_thread_meets_the_rules_of_borrowing() {
+    thread_local! {
+        static WORLD: RefCell<World> = RefCell::new(World::new());
+        static REFUSED: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
+    }
+    #[derive(Component)]
+    struct Visitor;
+    impl Drop for Visitor {
+        fn drop(&mut self) {
+            // The world goes with its thread, and its values then find none.
+            _ = WORLD.try_with(|world| {
+                let (mut whole, mut pool) = REFUSED.get();
+                match world.try_borrow() {
+                    Err(_) => whole += 1,
+                    Ok(world) => {
+                        pool += u32::from(world.try_pool::<Self>().is_err());
+                        // What nobody holds can be had.
+                        assert_eq!(world.pool::<A>().len(), 3);
+                    }
+                }
+                REFUSED.set((whole, pool));
+            });
+        }
+    }
+    let ids = WORLD.with_borrow_mut(|world| [1, 2, 3].map(|n| world.spawn((A(n), Visitor))));
+
+    // While the world is lent for writing, and while only a pool of it is.
+    WORLD.with_borrow_mut(|world| drop(world.remove::<Visitor>(ids[0])));
+    assert_eq!(REFUSED.get(), (1, 0));
+    WORLD.with_borrow(|world| world.pool_mut::<Visitor>().retain(|entity, _| entity != ids[1]));
+    assert_eq!(REFUSED.get(), (1, 1));
+    WORLD.with_borrow_mut(|world| {
+        world.verify().unwrap();
+        world.clear();
+    });
+    assert_eq!(REFUSED.get(), (2, 1));
+}
+
+#[test]
 fn a_world_that_its_own_component_refers_to_can_be_dropped() {
     #[derive(Component)]
     struct Home(#[expect(dead_code, reason = "a cycle")] Arc<Mutex<World>>);
@@ -185,6 +267,41 @@ fn several_systems_that_panic_in_one_step_are_one_panic_and_the_next_step_runs()
     world.verify().unwrap();
 }
 
+#[cfg(feature = "parallel")]
+#[test]
+fn a_long_system_starves_no_small_ones_and_who_excludes_all_waits_for_it() {
+    const SMALL: usize = 1000;
+    let (done, lasting) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let mut schedule = Schedule::new();
+    schedule.set_task_threshold(std::time::Duration::ZERO);
+    let (small, long) = (Arc::clone(&done), Arc::clone(&lasting));
+    schedule.add_systems(move |_: Query<&A>| {
+        // Lasts until all others are through; would give up after a minute or so.
+        let is_alone = || {
+            std::thread::yield_now();
+            small.load(Ordering::Acquire) < SMALL
+        };
+        if (0..50_000_000).any(|_| !is_alone()) {
+            long.fetch_add(1, Ordering::Release);
+        }
+    });
+    for _ in 0..SMALL {
+        let done = Arc::clone(&done);
+        schedule.add_systems(move |_: Query<&A>| _ = done.fetch_add(1, Ordering::AcqRel));
+    }
+    let seen = Arc::new(Mutex::new((0, 0)));
+    let (last, small, long) = (Arc::clone(&seen), Arc::clone(&done), Arc::clone(&lasting));
+    schedule.add_systems(move |_: &mut World| {
+        *last.lock().unwrap() = (long.load(Ordering::Acquire), small.load(Ordering::Acquire));
+    });
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let mut world = World::new();
+
+    threads.install(|| _ = schedule.step(&mut world));
+
+    assert_eq!(*seen.lock().unwrap(), (1, SMALL));
+}
+
 #[test]
 fn an_empty_schedule_and_one_of_disabled_systems_do_nothing() {
     let mut world = World::new();
@@ -225,6 +342,40 @@ fn what_a_walk_says_of_its_length_is_true_at_every_step() {
             }
             assert_eq!(left, 0, "seed {seed}");
             assert!(walk.next().is_none());
+        }
+    }
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn the_parts_of_a_walk_by_several_threads_are_the_whole_one() {
+    use rayon::iter::ParallelIterator;
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    for seed in 0..12 {
+        let (mut rng, mut world) = (Rng::new(seed), World::new());
+        for n in 0..700 {
+            match rng.below(3) {
+                0 => _ = world.spawn(A(n)),
+                1 => _ = world.spawn(B(n)),
+                _ => _ = world.spawn((A(n), B(n))),
+            }
+        }
+        if seed.is_multiple_of(2) {
+            world.group::<(A, B)>().build().unwrap();
+        }
+        let query = world.query::<(Entity, &A, &B)>();
+        let whole: Vec<Entity> = query.iter().map(|(entity, ..)| entity).collect();
+        for batch in [1, 7, 64, 5000] {
+            let walk = query.par_iter().batch(batch).map(|(entity, ..)| vec![entity]);
+            let parts = walk.fold(Vec::new, |mut part, entity| {
+                part.extend(entity);
+                part
+            });
+            let parts: Vec<Vec<Entity>> = threads.install(|| parts.collect());
+            let sum: usize = parts.iter().map(Vec::len).sum();
+            assert_eq!((sum, query.count()), (whole.len(), whole.len()), "seed {seed}");
+            assert_eq!(parts.concat(), whole, "seed {seed}, parts of {batch}");
+            assert!(parts.len() > 1 || batch > 64, "it was not parted");
         }
     }
 }

@@ -217,6 +217,9 @@ mod tests {
     fn commands_of_any_size_run_once_in_order() {
         #[repr(align(64))]
         struct Wide(u8);
+        // With a hole, which nobody has written.
+        #[repr(C)]
+        struct Holey(u8, u64, u8);
         let mut world = World::new();
         world.insert_resource(Vec::<usize>::new());
         let mut queue = Queue::default();
@@ -231,8 +234,12 @@ mod tests {
                 assert_eq!(&raw const wide as usize % 64, 0);
                 note(world, usize::from(wide.0));
             });
+            let holey = Holey(1, round as u64, 2);
+            queue.push(move |_: &mut World| {
+                assert_eq!((holey.0, holey.1, holey.2), (1, round as u64, 2));
+            });
             queue.push(|_: &mut World| ());
-            assert_eq!(queue.len(), 4);
+            assert_eq!(queue.len(), 5);
             queue.apply(&mut world);
             assert!(queue.is_empty());
         }
