@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// Believe that the tests pass without the bugs; otherwise that is tried first.
     #[arg(long)]
     skip_clean: bool,
-    /// Plant this many, chosen by the day, so that all have their turn.
+    /// Plant this many: always the same, from all parts of the list.
     #[arg(long)]
     some: Option<usize>,
 }
@@ -97,10 +97,8 @@ fn choose<'a>(
     };
     let mut chosen: Vec<&Plant> = all.iter().filter(is_asked).collect();
     if let Some(count) = options.some {
-        let today = jiff::Timestamp::now().as_second() / (24 * 60 * 60);
-        let first = today as usize * count % chosen.len().max(1);
-        chosen.rotate_left(first);
-        chosen.truncate(count);
+        let apart = (chosen.len() / count.max(1)).max(1);
+        chosen = chosen.into_iter().step_by(apart).take(count).collect();
     }
     if chosen.is_empty() {
         return Err("there is no planted bug of that name; see `--list`".into());
