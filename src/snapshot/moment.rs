@@ -7,7 +7,7 @@ use super::error::{SnapshotError, What};
 use super::kept::{Keepable, Kept};
 use super::raw::{RawColumn, RawSections};
 use super::single::Value;
-use super::together;
+use super::together::{self, Size};
 use super::types::SnapshotTypes;
 use crate::entity::Entities;
 use crate::tick::Tick;
@@ -45,7 +45,7 @@ impl Moment {
             sources.push((source, spare.iter_mut().find(is_it).and_then(Option::take)));
             names.push(component.type_name());
         }
-        let size = sources.iter().map(|(source, _)| source.len()).sum();
+        let size = Size::Filled(sources.iter().map(|(source, _)| source.len()).sum());
         let (_, copies) = together::both(
             size,
             || world.book().copy_into(&mut self.book),

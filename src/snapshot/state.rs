@@ -4,7 +4,7 @@ use super::column::Values;
 use super::error::{SnapshotError, What};
 use super::raw::{RawColumn, RawSections};
 use super::single::Value;
-use super::together;
+use super::together::{self, Size};
 use super::types::SnapshotTypes;
 use crate::entity::{Entities, Entity};
 use crate::world::{GroupRecord, World};
@@ -49,7 +49,7 @@ impl State {
             open.push(column);
             names.push(component.type_name());
         }
-        let size = open.iter().map(|column| column.entities().len()).sum();
+        let size = Size::Made(open.iter().map(|column| column.entities().len()).sum());
         let (book, copies) = together::both(
             size,
             || world.book().copy(),

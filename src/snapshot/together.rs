@@ -1,18 +1,36 @@
 //! Work that is done on all threads, if there is enough of it.
 
-/// Values that are copied on one thread before another one has woken up.
-#[cfg(feature = "parallel")]
-const WORTH_A_TASK: usize = 20_000;
+/// How much there is to do.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "parallel"), allow(dead_code, reason = "there is one thread"))]
+pub(super) enum Size {
+    /// So many values are copied to memory that is there.
+    Filled(usize),
+    /// So many values are copied to new memory. Other threads have less of it at hand: allocators keep
+    /// some for each of them apart.
+    Made(usize),
+}
 
-/// Does the same to each of these; `size` is the number of values that all of them have. Results are
-/// in the order of the list.
+impl Size {
+    /// Whether it takes longer than to wake another thread up, as measured.
+    #[cfg(feature = "parallel")]
+    fn is_worth_a_task(self) -> bool {
+        match self {
+            Self::Filled(values) => values > 20_000,
+            Self::Made(values) => values > 500_000,
+        }
+    }
+}
+
+/// Does the same to each of these, which are of that size together. Results are in the order of the
+/// list.
 pub(super) fn each<T: Send, R: Send>(
     list: Vec<T>,
-    size: usize,
+    size: Size,
     work: impl Fn(T) -> R + Send + Sync,
 ) -> Vec<R> {
     #[cfg(feature = "parallel")]
-    if size > WORTH_A_TASK && list.len() > 1 {
+    if size.is_worth_a_task() && list.len() > 1 {
         use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
         return list.into_par_iter().map(work).collect();
@@ -21,14 +39,14 @@ pub(super) fn each<T: Send, R: Send>(
     list.into_iter().map(work).collect()
 }
 
-/// Does two things; `size` is the number of values that both have.
+/// Does two things, which are of that size together.
 pub(super) fn both<A: Send, B: Send>(
-    size: usize,
+    size: Size,
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
     #[cfg(feature = "parallel")]
-    if size > WORTH_A_TASK {
+    if size.is_worth_a_task() {
         return rayon::join(a, b);
     }
     _ = size;

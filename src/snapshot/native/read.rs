@@ -9,7 +9,7 @@ use super::super::error::{SnapshotError, What};
 use super::super::load::{Loader, Unknown};
 use super::super::raw::RawColumn;
 use super::super::state::State;
-use super::super::together;
+use super::super::together::{self, Size};
 use super::{Bytes, FORMAT, LEAST_TO_OMIT, MAGIC, entry, form, ids, kind};
 use crate::entity::{Entities, Entity, Record, bytes_of_far};
 use crate::sparse::EntityList;
@@ -257,7 +257,7 @@ fn read_all(
 ) -> Result<Vec<Box<dyn Values>>, SnapshotError> {
     let is_block = |column: &Unread<'_, '_>| matches!(column.values, Source::Block([_, ..]));
     let blocks = unread.iter().filter(|column| is_block(column));
-    let size = blocks.map(|column| column.entities.len()).sum();
+    let size = Size::Made(blocks.map(|column| column.entities.len()).sum());
     // In the order of the columns: those that are to be read here come back as they are.
     let read = together::each(unread, size, |column| match is_block(&column) {
         true => Ok(column.read(&mut Budget::new(0))),
