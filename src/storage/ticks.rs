@@ -135,7 +135,7 @@ fn below(at: usize, len: usize) -> Range<usize> {
 }
 
 /// Places that are looked below in one go.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 128;
 
 /// What is newer than `since` among the ticks below some places of the level above.
 fn newer_below(
@@ -146,8 +146,11 @@ fn newer_below(
     // Changes are far apart, so the ticks below each place are somewhere else in memory. Read for nothing
     // but to be on their way all together; the loop after this would wait for one after the other.
     let read = |sum: u64, place: usize| {
-        let below = below(place, ticks.len());
-        sum ^ ticks[below.start].load(Relaxed) ^ ticks[below.end - 1].load(Relaxed)
+        // They may begin in the middle of a line of memory, and end in the third.
+        let below = &ticks[below(place, ticks.len())];
+        sum ^ [0, below.len() / 2, below.len() - 1]
+            .iter()
+            .fold(0, |sum, &at| sum ^ below[at].load(Relaxed))
     };
     black_box(places.clone().fold(0, read));
     let mut found = Vec::with_capacity(AT_ONCE);
@@ -155,8 +158,8 @@ fn newer_below(
         let below = below(place, ticks.len());
         // One bit for each: no jump that depends on a tick.
         let mut newer = 0_u32;
-        for (nth, tick) in ticks[below.clone()].iter().enumerate() {
-            newer |= u32::from(tick.load(Relaxed) > since.get()) << nth;
+        for tick in ticks[below.clone()].iter().rev() {
+            newer = newer << 1 | u32::from(tick.load(Relaxed) > since.get());
         }
         while newer != 0 {
             found.push(below.start + newer.trailing_zeros() as usize);
