@@ -74,36 +74,58 @@ impl<M: SparseMap> SparseSet<M> {
     /// had before comes out. Returns the new stamp.
     ///
     /// # Complexity
-    /// O(n) to compare; slots are touched only where the two differ.
+    /// O(n) to compare; slots are touched only where the two differ, unless they differ nearly everywhere.
     pub(crate) fn exchange(&mut self, entities: &mut Vec<Entity>) -> u64 {
         let (map, packed) = self.parts_mut();
-        let (first, row) = map.row();
-        let mut elsewhere = Vec::new();
-        for at in differences(entities, packed) {
-            let entity = entities[at];
-            match row.get_mut(entity.index().wrapping_sub(first) as usize) {
-                Some(slot) => *slot = Slot::new(at, entity),
-                None => elsewhere.push(at),
-            }
-        }
-        for at in elsewhere {
-            *map.slot_mut(entities[at].index(), packed.len()) = Slot::new(at, entities[at]);
-        }
-        for at in differences(packed, entities) {
-            // Who has moved is found at another place by now.
-            if map.get(packed[at].index()).position_of(packed[at]) == Some(at) {
-                map.vacate(packed[at]);
-            }
+        let blocks = packed.chunks(BLOCK).zip(entities.chunks(BLOCK));
+        let differing = blocks.filter(|(block, other)| block != other).count();
+        if differing > packed.len() / BLOCK / 4 {
+            renew(map, packed, entities);
+        } else {
+            mend(map, packed, entities);
         }
         std::mem::swap(packed, entities);
         self.renew_stamp()
     }
 }
 
+/// Turns the map of one list into that of another, where the two are nearly the same.
+fn mend<M: SparseMap>(map: &mut M, old: &[Entity], new: &[Entity]) {
+    for at in differences(new, old) {
+        *map.slot_mut(new[at].index(), old.len()) = Slot::new(at, new[at]);
+    }
+    for at in differences(old, new) {
+        // Who has moved is found at another place by now.
+        if map.get(old[at].index()).position_of(old[at]) == Some(at) {
+            map.vacate(old[at]);
+        }
+    }
+}
+
+/// Turns the map of one list into that of another: all slots are emptied and filled again.
+fn renew<M: SparseMap>(map: &mut M, old: &[Entity], new: &[Entity]) {
+    let (first, row) = map.row();
+    row.fill(Slot::VACANT);
+    let place = |entity: Entity| entity.index().wrapping_sub(first) as usize;
+    let end = row.len();
+    for (at, &entity) in new.iter().enumerate() {
+        if let Some(slot) = row.get_mut(place(entity)) {
+            *slot = Slot::new(at, entity);
+        }
+    }
+    for &entity in old.iter().filter(|&&entity| place(entity) >= end) {
+        map.vacate(entity);
+    }
+    for (at, &entity) in new.iter().enumerate().filter(|&(_, &entity)| place(entity) >= end) {
+        *map.slot_mut(entity.index(), new.len()) = Slot::new(at, entity);
+    }
+}
+
+/// Entities that are compared at once.
+const BLOCK: usize = 16;
+
 /// The places of a list at which another list has something else, or nothing.
 fn differences<'a>(list: &'a [Entity], other: &'a [Entity]) -> impl Iterator<Item = usize> + 'a {
-    /// So many are compared at once.
-    const BLOCK: usize = 16;
     let blocks = list.chunks(BLOCK).zip(other.chunks(BLOCK).chain(std::iter::repeat(&[][..])));
     let differ = blocks.enumerate().filter(|(_, (block, other))| block != other);
     differ.flat_map(|(nth, (block, other))| {
