@@ -129,8 +129,8 @@ fn short_table(records: &[Record], tables: &str) -> String {
             .filter(|r| !r.contestant.starts_with("esker") && !yardsticks.contains(&&*r.contestant))
             .min_by(|a, b| a.ratio_to_raw.total_cmp(&b.ratio_to_raw));
         let cell =
-            |r: Option<&Record>| r.map_or("not yet".into(), |r| format!("{:.2}", r.ratio_to_raw));
-        let name = best.map_or("", |best| &best.contestant);
+            |r: Option<&Record>| r.map_or("–".into(), |r| format!("{:.2}", r.ratio_to_raw));
+        let name = best.map_or("nobody else has it", |best| &best.contestant);
         let grouped = grouped.map_or(String::new(), |r| format!("{:.2}", r.ratio_to_raw));
         let (workload, ours, best) = (&record.workload, cell(ours), cell(best));
         out += &format!("| {workload} | {ours} | {grouped} | {best} | {name} |\n");
