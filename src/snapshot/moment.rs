@@ -55,13 +55,7 @@ impl Moment {
             let what = What::Component;
             self.columns.push(copy.ok_or(SnapshotError::NotClonable { what, name })?);
         }
-        self.resources.clear();
-        for resource in types.resources() {
-            let Some(single) = resource.open(world)? else { continue };
-            let (what, name) = (What::Resource, resource.type_name());
-            let copy = single.copy().ok_or(SnapshotError::NotClonable { what, name })?;
-            self.resources.push(copy);
-        }
+        self.resources = types.copy_resources(world)?;
         self.raw.clear();
         if let Ok(kept) = world.try_resource::<RawSections>() {
             self.raw.clone_from(&kept.0);
@@ -77,14 +71,7 @@ impl Moment {
     /// Puts everything back into a world, as if nothing had happened since. It has what was in the world
     /// then: good for its memory only.
     pub(super) fn put_back(&mut self, world: &mut World, types: &SnapshotTypes) {
-        for resource in types.resources() {
-            if !self.resources.iter().any(|value| value.name() == resource.name()) {
-                resource.remove(world);
-            }
-        }
-        for value in self.resources.drain(..) {
-            value.insert(world);
-        }
+        types.put_resources(world, std::mem::take(&mut self.resources));
         RawSections::put(world, std::mem::take(&mut self.raw));
         let columns = self.columns.iter_mut().map(|column| &mut **column as &mut dyn Returning);
         let mut columns: Vec<&mut dyn Returning> = columns.collect();

@@ -60,12 +60,7 @@ impl State {
             let what = What::Component;
             state.columns.push(copy.ok_or(SnapshotError::NotClonable { what, name })?);
         }
-        for resource in types.resources() {
-            let Some(single) = resource.open(world)? else { continue };
-            let (what, name) = (What::Resource, resource.type_name());
-            let copy = single.copy().ok_or(SnapshotError::NotClonable { what, name })?;
-            state.resources.push(copy);
-        }
+        state.resources = types.copy_resources(world)?;
         if let Ok(kept) = world.try_resource::<RawSections>() {
             state.raw.clone_from(&kept.0);
         }
@@ -109,14 +104,7 @@ impl State {
     /// Puts it into a world, in place of everything that lives there.
     pub(super) fn replace(self, world: &mut World, types: &SnapshotTypes) {
         // Resources first: listeners to the components may look at them.
-        for resource in types.resources() {
-            if !self.resources.iter().any(|value| value.name() == resource.name()) {
-                resource.remove(world);
-            }
-        }
-        for value in self.resources {
-            value.insert(world);
-        }
+        types.put_resources(world, self.resources);
         RawSections::put(world, self.raw);
         let columns = self.columns.into_iter().map(|column| column.into_incoming()).collect();
         world.arrive(self.book, columns, &self.groups);

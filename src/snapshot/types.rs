@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::column::{self, ColumnReader, ComponentType};
 use super::error::{SnapshotError, What};
 use super::form::Snapshot;
-use super::single::{self, ResourceType, SingleReader};
+use super::single::{self, ResourceType, SingleReader, Value};
 use crate::component::Component;
 use crate::world::World;
 
@@ -186,6 +186,33 @@ impl SnapshotTypes {
 
     pub(super) fn resources(&self) -> &[Arc<dyn ResourceType>] {
         &self.inner.resources
+    }
+
+    /// Copies of all registered resources of a world.
+    #[track_caller]
+    pub(super) fn copy_resources(
+        &self,
+        world: &World,
+    ) -> Result<Vec<Box<dyn Value>>, SnapshotError> {
+        let mut copies = Vec::new();
+        for resource in self.resources() {
+            let Some(single) = resource.open(world)? else { continue };
+            let (what, name) = (What::Resource, resource.type_name());
+            copies.push(single.copy().ok_or(SnapshotError::NotClonable { what, name })?);
+        }
+        Ok(copies)
+    }
+
+    /// Puts these resources into a world, in place of all registered ones.
+    pub(super) fn put_resources(&self, world: &mut World, values: Vec<Box<dyn Value>>) {
+        for resource in self.resources() {
+            if !values.iter().any(|value| value.name() == resource.name()) {
+                resource.remove(world);
+            }
+        }
+        for value in values {
+            value.insert(world);
+        }
     }
 
     pub(super) fn column_reader(&self, name: &str, version: u32) -> Option<&dyn ColumnReader> {
