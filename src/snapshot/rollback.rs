@@ -78,7 +78,8 @@ impl Rollback {
     /// The state itself stays kept, so that one can go back to it again.
     ///
     /// # Errors
-    /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then.
+    /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then. If a guard on
+    /// something that is kept was leaked, the world is back, and that state is kept no more.
     ///
     /// # Panics
     /// If a `Clone` does: then the world is back, and that state is kept no more.

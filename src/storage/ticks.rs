@@ -169,6 +169,7 @@ fn newer_below(
     found
 }
 
+/// What the storage does to its values, done to their ticks.
 impl Ticks {
     #[inline]
     pub(super) fn now(&self) -> Tick {
