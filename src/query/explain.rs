@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::Query;
 use super::filter::QueryFilter;
+use super::held::Shape;
 use super::merged::Merged;
 use super::piece::{Guess, Piece};
 use super::term::QueryData;
@@ -67,14 +68,14 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// println!("{}", query.explain());
     /// ```
     pub fn explain(&self) -> Explanation {
-        let (views, survey) = self.survey();
+        let (views, survey) = self.held.survey();
         let runs = Merged::new(Piece::direct(views, Guess::new(false, false)));
         let (matches, runs) =
             runs.fold((0, 0), |(matches, runs), run| (matches + run.len, runs + 1));
-        let way = if self.is_simple() {
+        let way = if survey.is_simple() {
             WalkKind::Simple
         } else {
-            match self.world.plans().find(self) {
+            match self.held.world.plans().find(&Shape { views, survey: &survey }) {
                 Finding::Plan(plan) if plan.kind() == Kind::Runs => WalkKind::Runs,
                 Finding::Plan(_) => WalkKind::List,
                 Finding::TooBig => WalkKind::TooBig,

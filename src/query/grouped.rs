@@ -172,7 +172,7 @@ impl<D: QueryData> Grouped<'_, D> {
 
     /// All matches among the members.
     fn matches(&self) -> Piece<'_, D, ()> {
-        let (world, entities) = (self.query.world, self.entities());
+        let (held, entities) = (&self.query.held, self.entities());
         let driver = self.lead.as_ref().map(|(id, _)| Column {
             role: Role::Fetched,
             id: *id,
@@ -180,10 +180,9 @@ impl<D: QueryData> Grouped<'_, D> {
             entities,
             name: "",
         });
-        let data = D::aligned(D::view(&self.query.data, self.query.span), &|id| {
-            aligned(world, driver, id)
-        });
-        let views = Views { data, filter: (), entities, world, is_sure: true };
+        let data = D::view(&held.data, held.span);
+        let data = D::aligned(data, &|id| aligned(held.world, driver, id));
+        let views = Views { data, filter: (), entities, world: held.world, is_sure: true };
         Piece::direct(views, Guess::new(false, false))
     }
 

@@ -15,6 +15,7 @@ mod entity_term;
 mod explain;
 mod filter;
 mod grouped;
+mod held;
 mod lookup;
 mod many;
 mod membership;
@@ -53,13 +54,13 @@ pub use subtasks::{Split, Subtasks};
 pub use term::QueryData;
 pub use walk::{Iter, IterMut, Walk};
 
+use held::Held;
 use opening::Opening;
 
 use std::fmt;
 use std::sync::OnceLock;
 
 use crate::cell::Read;
-use crate::entity::Entity;
 use crate::plan::Plan;
 use crate::tick::{Span, Tick};
 use crate::world::{BorrowConflict, World};
@@ -95,22 +96,11 @@ use crate::world::{BorrowConflict, World};
 /// ```
 #[doc(alias = "view")]
 pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
-    data: D::Fetch<'w>,
-    filter: F::Fetch<'w>,
-    world: &'w World,
-    /// Whether its guards are not marked (B2).
-    is_alone: bool,
-    /// What is new to it, and the tick of what it changes.
-    span: Span,
-    /// The component whose pool is to be the driver.
-    wanted: Option<survey::Wanted>,
+    held: Held<'w, D, F>,
     /// The plan, once there is one. Nothing can move while the guards are held, so it stays.
     plan: Option<Read<'w, Plan>>,
     /// The same, found through a shared query.
     shared_plan: OnceLock<Read<'w, Plan>>,
-    /// The entities to walk, if they are not those of a pool, and somebody has asked: the living
-    /// ones, or those that a filter knows.
-    living: OnceLock<Vec<Entity>>,
 }
 
 impl World {
@@ -199,7 +189,7 @@ impl World {
     #[inline(always)]
     #[track_caller]
     pub fn query_filtered_mut<D: QueryData, F: QueryFilter>(&mut self) -> Query<'_, D, F> {
-        Query::open(Opening::unique::<D>(self)).unwrap_or_else(|error| panic!("{error}"))
+        Query::open_alone_at(self, self.span()).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Says of a conflict whether the query itself was the other side: then, as the guards it had
@@ -221,20 +211,17 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
         Self::open(Opening::at(world, span))
     }
 
+    /// As [`World::query_filtered_mut`], with a view of what is new.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn open_alone_at(world: &'w mut World, span: Span) -> Result<Self, BorrowConflict> {
+        Self::open(Opening::unique_at::<D>(world, span))
+    }
+
     #[inline(always)]
     #[track_caller]
     fn open(opening: Opening<'w>) -> Result<Self, BorrowConflict> {
-        let world = opening.world;
-        let data = match D::open(opening) {
-            Ok(data) => data,
-            Err(conflict) => return Err(world.find_out(conflict)),
-        };
-        // A filter goes together with whatever the terms have borrowed.
-        let filter = F::open(opening)?;
-        let (shared_plan, living) = (OnceLock::new(), OnceLock::new());
-        let (is_alone, span) = (opening.is_alone(), opening.span());
-        let wanted = None;
-        Ok(Self { data, filter, world, is_alone, span, wanted, plan: None, shared_plan, living })
+        Ok(Self { held: Held::take(opening)?, plan: None, shared_plan: OnceLock::new() })
     }
 }
 
@@ -245,8 +232,8 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// the last [`World::refresh`], and in a system since it ran last.
     #[must_use]
     pub fn since(mut self, tick: Tick) -> Self {
-        self.span.since = tick;
-        self.living = OnceLock::new();
+        self.held.span.since = tick;
+        self.held.living = OnceLock::new();
         self
     }
 

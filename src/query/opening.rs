@@ -35,8 +35,7 @@ impl<'w> Opening<'w> {
     /// For a query of one who has the world to himself as long as it lives, if the query is such
     /// that marks are of no use.
     #[inline(always)]
-    pub(super) fn unique<D: QueryData>(world: &'w mut World) -> Self {
-        let span = world.span();
+    pub(super) fn unique_at<D: QueryData>(world: &'w mut World, span: Span) -> Self {
         Self { world, is_alone: D::IS_CLOSED && !conflicts_with_itself::<D>(), span }
     }
 

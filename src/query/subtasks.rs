@@ -131,7 +131,7 @@ impl<D: QueryData, F: QueryFilter> Subtasks<'_, '_, D, F> {
         commands: &mut Commands<'_, '_>,
         body: impl Fn(IterMut<'_, D, F>, &mut Commands<'_, '_>) -> O + Sync,
     ) -> Vec<O> {
-        let views = self.query.survey().0;
+        let views = self.query.held.survey().0;
         let world = commands.world();
         let whole = Piece::direct(views, Guess::new(false, false));
         let parts: Vec<Range<usize>> = self.split.parts(whole.end).collect();

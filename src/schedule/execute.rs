@@ -5,6 +5,8 @@
 //! Systems that are too small for a task of their own are run by whoever has come to them. How long a
 //! system takes is measured; it decides where a system runs, never what comes out (T2).
 
+use std::error::Error;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -21,10 +23,18 @@ use crate::world::World;
 #[derive(Default)]
 pub(super) struct Scratch {
     outcomes: Vec<Outcome>,
-    /// Systems of the piece under way, in the serial order.
-    running: Vec<usize>,
-    /// The place of each system there.
+    /// The place of each system among those of the piece under way.
     places: Vec<usize>,
+}
+
+/// Systems that run at once, or as if.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    graph: &'a Graph,
+    /// In the serial order.
+    running: &'a [usize],
+    /// The tick of the first one; the others follow.
+    first: Tick,
 }
 
 /// The place of a system that does not run.
@@ -46,20 +56,24 @@ impl Schedule {
             self.nodes[at].system.forget_output(world);
         }
         let mut refresh = Duration::ZERO;
-        let is_chosen = |at: usize| chosen.is_none_or(|chosen| chosen[at]);
         for segment in &graph.segments {
             match *segment {
                 Segment::Shared(start, end) => {
-                    scratch.running.clear();
-                    let order = graph.order[start..end].iter().copied();
                     // Disabled ones, too: others that exclude each other may be connected only through
                     // them (T1). Nobody is left out between two that are chosen.
-                    scratch.running.extend(order.filter(|&at| is_chosen(at)));
-                    self.run_shared(world, &graph, &mut scratch);
+                    let order = &graph.order[start..end];
+                    match chosen {
+                        None => self.run_shared(world, &graph, order, &mut scratch),
+                        Some(chosen) => {
+                            let order: Vec<usize> =
+                                order.iter().copied().filter(|&at| chosen[at]).collect();
+                            self.run_shared(world, &graph, &order, &mut scratch);
+                        }
+                    }
                 }
                 Segment::Alone(place) => {
                     let at = graph.order[place];
-                    if self.nodes[at].is_enabled && is_chosen(at) {
+                    if self.nodes[at].is_enabled && chosen.is_none_or(|chosen| chosen[at]) {
                         scratch.outcomes[at] = run_alone(&mut self.nodes[at], world);
                     }
                 }
@@ -124,15 +138,23 @@ impl Schedule {
     }
 
     /// Runs systems that share the world.
-    fn run_shared(&mut self, world: &mut World, graph: &Graph, scratch: &mut Scratch) {
-        if !scratch.running.iter().any(|&at| self.nodes[at].is_enabled) {
+    fn run_shared(
+        &mut self,
+        world: &mut World,
+        graph: &Graph,
+        running: &[usize],
+        scratch: &mut Scratch,
+    ) {
+        if !running.iter().any(|&at| self.nodes[at].is_enabled) {
             return;
         }
-        let all = std::mem::take(&mut scratch.running);
-        self.open_streams(world, &all);
+        let records = running.iter().any(|&at| self.nodes[at].records);
+        if records {
+            world.open_streams(&mut Self::systems(&mut self.nodes, running));
+        }
         // A system that has `&World` shares it with nobody, and runs on this thread: what it can get at
         // may belong to it.
-        let mut left = &all[..];
+        let mut left = running;
         while let Some((first, rest)) = left.split_first() {
             let is_apart = |at: &usize| self.nodes[*at].is_apart;
             let together = match is_apart(first) {
@@ -140,52 +162,52 @@ impl Schedule {
                 false => 1 + rest.iter().take_while(|at| !is_apart(at)).count(),
             };
             let (part, others) = left.split_at(together);
-            scratch.running.clear();
-            scratch.running.extend(part);
-            self.run_part(world, graph, scratch);
+            self.run_part(world, graph, part, scratch);
             left = others;
         }
-        for &at in &all {
+        for &at in running {
             if matches!(scratch.outcomes[at], Outcome::Panicked(_)) {
                 self.nodes[at].system.discard(world);
             }
         }
-        self.close_streams(world, &all);
-        scratch.running = all;
+        if records {
+            world.close_streams(&mut Self::systems(&mut self.nodes, running));
+        }
     }
 
     /// Runs systems of which none shares the world with nobody, or one that does.
-    fn run_part(&mut self, world: &mut World, graph: &Graph, scratch: &mut Scratch) {
-        let first = world.take_ticks(scratch.running.len() as u64);
+    fn run_part(
+        &mut self,
+        world: &mut World,
+        graph: &Graph,
+        running: &[usize],
+        scratch: &mut Scratch,
+    ) {
+        let first = world.take_ticks(running.len() as u64);
         let is_timed = self.looks_at_the_clock();
         // An exclusive system or a command may have changed the groups since the graph was made: then who
         // edits a pool uses more than he has said, and only the serial order is right. So it is where ids
         // are scarce and cannot be dealt out in advance.
         let is_known = self.groups == world.group_changes();
-        let has_ids = world.can_open_streams() || !self.any_records(&scratch.running);
-        let wants_tasks = self.threads == Threads::Many && self.is_worth_tasks(&scratch.running);
+        let has_ids = world.can_open_streams() || !running.iter().any(|&at| self.nodes[at].records);
+        let wants_tasks = self.threads == Threads::Many && self.is_worth_tasks(running);
         if !is_known || !has_ids || self.shuffle.is_none() && !wants_tasks {
-            let Scratch { running, outcomes, .. } = scratch;
             for (&at, place) in running.iter().zip(0..) {
                 let now = Tick::new(first.get() + place);
-                outcomes[at] = self.nodes[at].run(world, now, is_timed);
+                scratch.outcomes[at] = self.nodes[at].run_sole(world, now, is_timed);
             }
             return;
         }
         scratch.places.clear();
         scratch.places.resize(self.nodes.len(), NOWHERE);
-        for (place, &at) in scratch.running.iter().enumerate() {
+        for (place, &at) in running.iter().enumerate() {
             scratch.places[at] = place;
         }
+        let part = Part { graph, running, first };
         match self.shuffle {
-            Some(seed) => self.run_shuffled(world, graph, scratch, first, seed),
-            None => self.run_tasks(world, graph, scratch, first),
+            Some(seed) => self.run_shuffled(world, part, scratch, seed),
+            None => self.run_tasks(world, part, scratch),
         }
-    }
-
-    /// Whether one of these systems records commands.
-    fn any_records(&self, running: &[usize]) -> bool {
-        running.iter().any(|&at| self.nodes[at].records)
     }
 
     fn systems<'a>(nodes: &'a mut [Node], running: &[usize]) -> Vec<&'a mut dyn System> {
@@ -203,29 +225,11 @@ impl Schedule {
         systems.into_iter().map(|(_, system)| system).collect()
     }
 
-    fn open_streams(&mut self, world: &mut World, running: &[usize]) {
-        if self.any_records(running) {
-            world.open_streams(&mut Self::systems(&mut self.nodes, running));
-        }
-    }
-
-    fn close_streams(&mut self, world: &mut World, running: &[usize]) {
-        if self.any_records(running) {
-            world.close_streams(&mut Self::systems(&mut self.nodes, running));
-        }
-    }
-
     /// Runs the systems one by one in a legal order that `seed` chooses.
-    fn run_shuffled(
-        &mut self,
-        world: &World,
-        graph: &Graph,
-        scratch: &mut Scratch,
-        first: Tick,
-        seed: u64,
-    ) {
-        let mut waits = graph.waits_among(scratch);
-        let Scratch { running, outcomes, places } = scratch;
+    fn run_shuffled(&mut self, world: &World, part: Part<'_>, scratch: &mut Scratch, seed: u64) {
+        let Part { graph, running, first } = part;
+        let Scratch { outcomes, places } = scratch;
+        let mut waits = graph.waits_among(running, places);
         let mut ready: Vec<usize> = (0..running.len()).filter(|&p| waits[p] == 0).collect();
         let mut state = seed.wrapping_add(self.steps).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         while !ready.is_empty() {
@@ -258,15 +262,16 @@ impl Schedule {
     }
 
     #[cfg(not(feature = "parallel"))]
-    fn run_tasks(&mut self, _: &World, _: &Graph, _: &mut Scratch, _: Tick) {
+    fn run_tasks(&mut self, _: &World, _: Part<'_>, _: &mut Scratch) {
         unreachable!("without the feature `parallel` nothing is worth a task");
     }
 
     /// Runs systems on the threads of rayon.
     #[cfg(feature = "parallel")]
-    fn run_tasks(&mut self, world: &World, graph: &Graph, scratch: &mut Scratch, first: Tick) {
-        let waits = graph.waits_among(scratch);
-        let Scratch { running, outcomes, places } = scratch;
+    fn run_tasks(&mut self, world: &World, part: Part<'_>, scratch: &mut Scratch) {
+        let Part { graph, running, first } = part;
+        let Scratch { outcomes, places } = scratch;
+        let waits = graph.waits_among(running, places);
         let ready = (0..running.len()).filter(|&place| waits[place] == 0).collect();
         let mut nodes: Vec<Option<&mut Node>> = self.nodes.iter_mut().map(Some).collect();
         let systems = running.iter().map(|&at| nodes[at].take().expect("it runs once in a step"));
@@ -325,10 +330,10 @@ impl Crew<&mut Node, Outcome> for Tasks<'_> {
 
 impl Graph {
     /// For each of the systems that run, how many of them it waits for.
-    fn waits_among(&self, scratch: &Scratch) -> Vec<usize> {
-        let mut waits = vec![0; scratch.running.len()];
-        for &at in &scratch.running {
-            self.release(&scratch.places, at, |next| waits[next] += 1);
+    fn waits_among(&self, running: &[usize], places: &[usize]) -> Vec<usize> {
+        let mut waits = vec![0; running.len()];
+        for &at in running {
+            self.release(places, at, |next| waits[next] += 1);
         }
         waits
     }
@@ -349,6 +354,21 @@ impl Node {
 
     /// Runs the system if it is enabled and its conditions hold.
     fn run(&mut self, world: &World, now: Tick, is_timed: bool) -> Outcome {
+        self.run_by(world, now, is_timed, |system, world| system.run(world, now))
+    }
+
+    /// As `run`, while nobody else has the world.
+    fn run_sole(&mut self, world: &mut World, now: Tick, is_timed: bool) -> Outcome {
+        self.run_by(world, now, is_timed, |system, world| system.run_sole(world, now))
+    }
+
+    fn run_by<W: Deref<Target = World>>(
+        &mut self,
+        world: W,
+        now: Tick,
+        is_timed: bool,
+        run: impl FnOnce(&mut dyn System, W) -> Result<(), Box<dyn Error + Send + Sync>>,
+    ) -> Outcome {
         if !self.is_enabled {
             return Outcome::Idle;
         }
@@ -356,10 +376,10 @@ impl Node {
         let _span = tracing::info_span!("system", name = self.system.name()).entered();
         let started = is_timed.then(Instant::now);
         let outcome = Outcome::of(|| {
-            if let Some(outcome) = self.refused(world, now) {
+            if let Some(outcome) = self.refused(&world, now) {
                 return outcome;
             }
-            match self.system.run(world, now) {
+            match run(&mut *self.system, world) {
                 Ok(()) => Outcome::Done(0),
                 Err(error) => Outcome::Failed(error),
             }

@@ -71,7 +71,7 @@ pub struct Schedule {
     /// Numbers of systems behind which the world is refreshed.
     barriers: Vec<usize>,
     /// What follows from all this; made when the first step needs it.
-    graph: Option<Graph>,
+    graph: Option<Box<Graph>>,
     /// Groups of the world that the graph was made for.
     groups: u64,
     /// The world that the systems were prepared for.
@@ -257,7 +257,7 @@ impl Schedule {
                 return Err(ScheduleError::Clash { system, name: key.name(), usages });
             }
         }
-        self.graph = Some(Graph::new(&self.nodes, &self.edges, &self.barriers)?);
+        self.graph = Some(Box::new(Graph::new(&self.nodes, &self.edges, &self.barriers)?));
         self.groups = world.group_changes();
         Ok(())
     }

@@ -2,18 +2,14 @@
 
 use std::error::Error;
 use std::fmt;
-use std::hash::BuildHasher;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use rustc_hash::FxBuildHasher;
-
-use super::Run;
 use super::output::SystemReturn;
 use super::param::{ParamError, SystemParam};
+use super::{Run, SoleRun};
 use crate::access::{AccessSet, Key};
 use crate::entity::Stream;
-use crate::tick::Tick;
+use crate::tick::{Span, Tick};
 use crate::world::World;
 
 /// Something that a schedule can run.
@@ -39,6 +35,18 @@ pub trait System: Send + 'static {
     /// # Errors
     /// What it returns as an error, or what it could not get.
     fn run(&mut self, world: &World, now: Tick) -> Result<(), Box<dyn Error + Send + Sync>>;
+
+    /// As [`run`](Self::run), while nobody else has the world. It does the same; it may cost less.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    fn run_sole(
+        &mut self,
+        world: &mut World,
+        now: Tick,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        self.run(world, now)
+    }
 
     /// Runs it, if it needs the world to itself.
     ///
@@ -138,11 +146,18 @@ pub trait IntoSystem<Marker> {
     fn into_system(self) -> Self::System;
 }
 
+/// What a function keeps from run to run.
+type StateOf<F, Marker> = <<F as SystemFunction<Marker>>::Param as SystemParam>::State;
+
+/// What it is called with, if that can be had.
+type ItemOf<'w, 's, F, Marker> =
+    Result<<<F as SystemFunction<Marker>>::Param as SystemParam>::Item<'w, 's>, ParamError>;
+
 /// A function as a system.
 pub struct FunctionSystem<F: SystemFunction<Marker>, Marker> {
     function: F,
     name: String,
-    state: Option<<F::Param as SystemParam>::State>,
+    state: Option<StateOf<F, Marker>>,
     /// The tick of the last run.
     last: Tick,
     marker: PhantomData<fn() -> Marker>,
@@ -170,9 +185,18 @@ impl<F: SystemFunction<Marker>, Marker: 'static> FunctionSystem<F, Marker> {
 
     /// Runs it and returns what it returns.
     pub(crate) fn run_for(&mut self, world: &World, now: Tick) -> Result<F::Return, ParamError> {
+        self.run_with(now, |state, span| F::Param::get(state, Run::new(world, span)))
+    }
+
+    /// Runs it with the parameters that `get` makes.
+    #[inline]
+    fn run_with<'w>(
+        &mut self,
+        now: Tick,
+        get: impl for<'s> FnOnce(&'s mut StateOf<F, Marker>, Span) -> ItemOf<'w, 's, F, Marker>,
+    ) -> Result<F::Return, ParamError> {
         let state = self.state.as_mut().ok_or_else(|| ParamError::new("it was not prepared"))?;
-        let span = crate::tick::Span { since: self.last, now };
-        let params = <F::Param as SystemParam>::get(state, Run::new(world, span))?;
+        let params = get(state, Span { since: self.last, now })?;
         let returned = self.function.call(params);
         // Only now: who has not run, or not to the end, is given the same again.
         <F::Param as SystemParam>::ran(state);
@@ -199,6 +223,20 @@ impl<F: SystemFunction<Marker>, Marker: 'static> System for FunctionSystem<F, Ma
     #[inline]
     fn run(&mut self, world: &World, now: Tick) -> Result<(), Box<dyn Error + Send + Sync>> {
         self.run_for(world, now)?.keep(world)
+    }
+
+    fn run_sole(
+        &mut self,
+        world: &mut World,
+        now: Tick,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if !F::Param::GAINS_ALONE {
+            return self.run(world, now);
+        }
+        let sole = &mut *world;
+        let returned =
+            self.run_with(now, |state, span| F::Param::get_sole(state, SoleRun::new(sole, span)))?;
+        returned.keep(world)
     }
 
     fn apply(&mut self, world: &mut World) {
@@ -364,104 +402,4 @@ impl<F> fmt::Debug for Exclusive<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Exclusive").field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-impl World {
-    /// Runs a system once, and carries out its commands.
-    ///
-    /// # Panics
-    /// If it uses something in two ways that exclude each other, or something is not there, or it
-    /// returns an error.
-    ///
-    /// # Examples
-    /// ```
-    /// # use esker::prelude::*;
-    /// # #[derive(Component)] struct Health(u32);
-    /// let mut world = World::new();
-    /// world.spawn(Health(0));
-    /// world.run_system(|dying: Query<(Entity, &Health)>, mut commands: Commands| {
-    ///     for (id, health) in &dying {
-    ///         if health.0 == 0 {
-    ///             commands.despawn(id);
-    ///         }
-    ///     }
-    /// });
-    /// assert!(world.is_empty());
-    /// ```
-    #[track_caller]
-    pub fn run_system<Marker>(&mut self, system: impl IntoSystem<Marker>) {
-        let mut system = system.into_system();
-        let access = system.init(self);
-        if let Some((key, [one, other])) = access.clash() {
-            let (system, name) = (system.name(), key.name());
-            panic!(
-                "system `{system}` wants to {one} and to {other} at once: `{name}`; ask for it once, or \
-                 split the system"
-            );
-        }
-        self.open_streams(&mut [&mut system]);
-        let run = catch_unwind(AssertUnwindSafe(|| match system.is_exclusive() {
-            true => system.run_alone(self),
-            false => {
-                let now = self.advance_tick().next();
-                system.run(self, now)
-            }
-        }));
-        if run.is_err() {
-            system.discard(self);
-        }
-        // Also if it has panicked: as long as streams are open, ids are reserved from them.
-        self.close_streams(&mut [&mut system]);
-        let outcome = run.unwrap_or_else(|payload| resume_unwind(payload));
-        if let Err(error) = outcome {
-            panic!("system `{}`: {error}", system.name());
-        }
-        system.apply(self);
-    }
-
-    /// Gives each system that records commands ids of its own.
-    pub(crate) fn open_streams(&mut self, systems: &mut [&mut dyn System]) {
-        if !self.can_open_streams() {
-            return;
-        }
-        let mut keys = Vec::new();
-        for system in systems.iter_mut() {
-            let first = keys.len();
-            system.streams(&mut |stream| keys.push(stream.key()));
-            if keys[first..].contains(&0) {
-                name_streams(&mut **system, &mut keys[first..]);
-            }
-        }
-        if keys.is_empty() {
-            return;
-        }
-        let mut opened = self.open_id_streams(keys).into_iter();
-        for system in systems.iter_mut() {
-            system.streams(&mut |stream| *stream = opened.next().expect("one for each"));
-        }
-    }
-
-    /// Brings the entities that systems have asked for to life.
-    pub(crate) fn close_streams(&mut self, systems: &mut [&mut dyn System]) {
-        let mut closed = Vec::new();
-        for system in systems.iter_mut() {
-            system.streams(&mut |stream| {
-                let rest = stream.after();
-                closed.push(std::mem::replace(stream, rest));
-            });
-        }
-        self.close_id_streams(closed);
-    }
-}
-
-/// Gives the streams of a system keys: its name, and their numbers.
-#[cold]
-fn name_streams(system: &mut dyn System, keys: &mut [u64]) {
-    let name = system.name().to_owned();
-    let mut nth = 0;
-    system.streams(&mut |stream| {
-        stream.set_key(|| FxBuildHasher.hash_one((&name, nth)));
-        keys[nth] = stream.key();
-        nth += 1;
-    });
 }

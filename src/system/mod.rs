@@ -6,6 +6,7 @@
 //! cells it uses, and a parameter that claims too little ends in a panic with a name.
 
 mod function;
+mod once;
 mod output;
 mod param;
 mod params;
@@ -17,4 +18,4 @@ pub use function::{Exclusive, FunctionSystem, IntoSystem, StatefulSystem, System
 pub use output::{Output, SystemOutput, SystemReturn};
 pub use param::{ParamError, SystemParam};
 pub use params::{Local, MessageReader, Removed};
-pub use run::Run;
+pub use run::{Run, SoleRun};

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::Run;
+use super::{Run, SoleRun};
 use crate::access::{AccessSet, Key};
 use crate::entity::Stream;
 use crate::world::World;
@@ -78,6 +78,24 @@ pub trait SystemParam: Sized {
         state: &'s mut Self::State,
         run: Run<'w>,
     ) -> Result<Self::Item<'w, 's>, ParamError>;
+
+    /// As [`get`](Self::get), for the only parameter of a system that runs while nobody else has the
+    /// world. What it gives is the same; it may cost less.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    #[doc(hidden)]
+    #[inline]
+    fn get_sole<'w, 's>(
+        state: &'s mut Self::State,
+        run: SoleRun<'w>,
+    ) -> Result<Self::Item<'w, 's>, ParamError> {
+        Self::get(state, run.share())
+    }
+
+    /// Whether [`get_sole`](Self::get_sole) costs less.
+    #[doc(hidden)]
+    const GAINS_ALONE: bool = false;
 
     /// Takes note that the system has run with the parameter and come to its end.
     ///
@@ -165,6 +183,23 @@ impl<P: SystemParam> SystemParam for Option<P> {
     }
 }
 
+/// The way from a tuple of one parameter to that parameter. Others have to share the world among
+/// themselves.
+macro_rules! sole_param {
+    ($name:ident $at:tt) => {
+        const GAINS_ALONE: bool = $name::GAINS_ALONE;
+
+        #[inline]
+        fn get_sole<'w, 's>(
+            state: &'s mut Self::State,
+            run: SoleRun<'w>,
+        ) -> Result<Self::Item<'w, 's>, ParamError> {
+            Ok(($name::get_sole(&mut state.$at, run)?,))
+        }
+    };
+    ($($name:ident $at:tt),*) => {};
+}
+
 /// `SystemParam` for a tuple.
 macro_rules! tuple_param {
     ($($name:ident $at:tt),*) => {
@@ -172,6 +207,8 @@ macro_rules! tuple_param {
         impl<$($name: SystemParam),*> SystemParam for ($($name,)*) {
             type State = ($($name::State,)*);
             type Item<'w, 's> = ($($name::Item<'w, 's>,)*);
+
+            sole_param!($($name $at),*);
 
             fn init(world: &mut World, access: &mut AccessSet) -> Self::State {
                 ($($name::init(world, access),)*)

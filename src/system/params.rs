@@ -4,8 +4,8 @@ use std::fmt;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 
-use super::Run;
 use super::param::{ParamError, SystemParam};
+use super::{Run, SoleRun};
 use crate::access::{AccessSet, Key, Usage};
 use crate::component::Component;
 use crate::entity::Stream;
@@ -27,6 +27,14 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> SystemParam for Query<'_,
     #[inline]
     fn get<'w>((): &mut (), run: Run<'w>) -> Result<Query<'w, D, F>, ParamError> {
         Query::open_at(run.world(), run.span()).map_err(ParamError::new)
+    }
+
+    const GAINS_ALONE: bool = true;
+
+    #[inline]
+    fn get_sole<'w>((): &mut (), run: SoleRun<'w>) -> Result<Query<'w, D, F>, ParamError> {
+        let (world, span) = run.into_parts();
+        Query::open_alone_at(world, span).map_err(ParamError::new)
     }
 }
 

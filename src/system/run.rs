@@ -27,3 +27,27 @@ impl<'w> Run<'w> {
         self.span
     }
 }
+
+/// As [`Run`], of a system that nobody else shares the world with while it runs.
+#[derive(Debug)]
+pub struct SoleRun<'w> {
+    world: &'w mut World,
+    span: Span,
+}
+
+impl<'w> SoleRun<'w> {
+    pub(crate) fn new(world: &'w mut World, span: Span) -> Self {
+        Self { world, span }
+    }
+
+    /// As a run that shares the world.
+    #[inline]
+    pub fn share(self) -> Run<'w> {
+        Run { world: self.world, span: self.span }
+    }
+
+    #[inline]
+    pub(crate) fn into_parts(self) -> (&'w mut World, Span) {
+        (self.world, self.span)
+    }
+}
