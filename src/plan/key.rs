@@ -5,10 +5,6 @@
 //! [`Comparison`] compares with a key that is kept, and [`Key`] keeps it. The first two are needed
 //! at the start of every walk and touch no memory of their own.
 
-use std::hash::Hasher;
-
-use rustc_hash::FxHasher;
-
 /// Hears the words of a key.
 pub(crate) trait Spelling {
     /// A word of the shape.
@@ -20,20 +16,22 @@ pub(crate) trait Spelling {
 
 /// A number that queries of the same shape share.
 #[derive(Default)]
-pub(crate) struct Tag(FxHasher);
+pub(crate) struct Tag(u64);
 
 impl Tag {
     /// The number; never zero.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
-        self.0.finish() | 1
+        // The words are mixed at the end, and not one by one: each of them would wait for the one
+        // before. Tags need not be good, as keys are compared; only the upper half says where to look.
+        self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
     }
 }
 
 impl Spelling for Tag {
     #[inline]
     fn shape(&mut self, word: u64) {
-        self.0.write_u64(word);
+        self.0 = self.0.rotate_left(19).wrapping_add(word);
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! The plan itself: runs, or a list of places.
 
+use std::ops::Range;
+
 /// How the matches of a plan are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -42,11 +44,16 @@ impl Plan {
         self.rows.len() / self.width
     }
 
-    /// A run without the number of its first match: position in the driver, then places.
+    /// A run: the numbers of its matches, and its position in the driver and its places.
+    ///
+    /// `columns` are those of the query; it knows them when it is compiled, and a plan does not.
     #[inline]
-    pub(crate) fn run(&self, at: usize) -> &[u32] {
-        debug_assert_eq!(self.kind, Kind::Runs);
-        &self.rows[at * self.width..][1..self.width]
+    pub(crate) fn run(&self, at: usize, columns: usize) -> (Range<usize>, &[u32]) {
+        let width = columns + 2;
+        debug_assert_eq!((self.kind, self.width), (Kind::Runs, width));
+        let row = &self.rows[at * width..][..width];
+        let end = self.rows.get((at + 1) * width).map_or(self.matches, |&first| first as usize);
+        (row[0] as usize..end, &row[1..])
     }
 
     /// The rows of a list: position in the driver, then places, match after match.
@@ -57,8 +64,8 @@ impl Plan {
     }
 
     /// Number of the first match of a run; behind the last run, of all matches.
-    #[inline]
-    pub(crate) fn first_match(&self, run: usize) -> usize {
+    #[cfg(any(test, feature = "parallel"))]
+    fn first_match(&self, run: usize) -> usize {
         self.rows.get(run * self.width).map_or(self.matches, |&first| first as usize)
     }
 
@@ -114,11 +121,12 @@ impl Recorder {
             plan.rows.shrink_to_fit();
             return self.plan;
         }
-        let width = plan.width - 1;
+        let (columns, width) = (plan.width - 2, plan.width - 1);
         let mut rows = Vec::with_capacity(plan.matches * width);
         for run in 0..plan.len() {
-            for nth in 0..plan.first_match(run + 1) - plan.first_match(run) {
-                expand(plan.run(run), nth, &mut rows);
+            let (matches, row) = plan.run(run, columns);
+            for nth in 0..matches.len() {
+                expand(row, nth, &mut rows);
             }
         }
         debug_assert_eq!(rows.len(), plan.matches * width);
@@ -147,8 +155,8 @@ mod tests {
 
         assert_eq!((plan.kind(), plan.len(), plan.matches()), (Kind::Runs, 3, 20));
         assert_eq!([0, 9, 10, 11, 19].map(|at| plan.run_of(at)), [0, 0, 1, 2, 2]);
-        assert_eq!([0, 1, 2, 3].map(|run| plan.first_match(run)), [0, 10, 11, 20]);
-        assert_eq!(plan.run(2), [11, 111]);
+        assert_eq!([0, 1].map(|run| plan.run(run, 1).0), [0..10, 10..11]);
+        assert_eq!(plan.run(2, 1), (11..20, &[11, 111][..]));
     }
 
     #[test]

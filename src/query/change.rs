@@ -7,14 +7,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::candidates::{Candidates, Places};
 use super::filter::{QueryFilter, Sealed};
 use super::membership::{Members, MembersFetch};
 use super::opening::Opening;
 use super::survey::{Role, Surveyor};
+use super::term::Row;
 use crate::access::{Key, Usage};
 use crate::cell::Read;
 use crate::component::{Component, TrackingOf};
-use crate::entity::Entity;
 use crate::sparse::SparseSet;
 use crate::storage::{Ticks, Tracking};
 use crate::tick::{Span, Tick};
@@ -95,31 +96,31 @@ impl<'a, T: Component> TickView<'a, T> {
 
     /// Whether the tick that `of` reads is new.
     #[inline]
-    fn passes(self, entity: Entity, signature: u64, of: fn(&Ticks, usize) -> Tick) -> bool {
+    fn passes(self, row: Row, signature: u64, of: fn(&Ticks, usize) -> Tick) -> bool {
         self.members.may_have(signature)
             && self
                 .members
-                .position(entity)
+                .position(row)
                 .zip(self.ticks)
                 .is_some_and(|(at, ticks)| of(ticks, at) > self.since)
     }
 
     /// The entities whose tick is new, in packed order, unless they are so many that walking the pool is
     /// better.
-    fn candidates(self, of: fn(&Ticks, usize) -> Tick) -> Option<Vec<Entity>> {
-        let Some(ticks) = self.ticks else { return Some(Vec::new()) };
+    fn candidates(self, of: fn(&Ticks, usize) -> Tick) -> Option<Candidates<'a>> {
+        let Some(ticks) = self.ticks else { return Some(Candidates::Entities(Vec::new())) };
         let entities = self.members.entities();
         let most = 64.max(entities.len() / 16);
         let mut found = Vec::new();
         // Who was added was changed, too.
         ticks.changed_since(self.since, |at| {
             if of(ticks, at) > self.since {
-                found.push(at);
+                found.push(at as u32);
             }
             found.len() <= most
         });
-        // Not before all places are known: so memory is asked for many of them at once.
-        (found.len() <= most).then(|| found.into_iter().map(|at| entities[at]).collect())
+        let id = self.members.id();
+        (found.len() <= most).then(|| Candidates::Places(Places { entities, id, places: found }))
     }
 }
 
@@ -157,11 +158,11 @@ macro_rules! tick_filter {
             }
 
             #[inline]
-            fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool {
-                view.passes(entity, signature, $tick)
+            fn passes(view: Self::View<'_>, row: Row, signature: u64) -> bool {
+                view.passes(row, signature, $tick)
             }
 
-            fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
+            fn candidates(view: Self::View<'_>) -> Option<Candidates<'_>> {
                 view.candidates($tick)
             }
         }
@@ -230,12 +231,12 @@ impl<S: 'static> QueryFilter for Reacted<S> {
     fn columns<'a>(_: Self::View<'a>, _: &mut impl Surveyor<'a>) {}
 
     #[inline]
-    fn passes(view: Self::View<'_>, entity: Entity, _: u64) -> bool {
-        view.is_some_and(|set| set.contains(entity))
+    fn passes(view: Self::View<'_>, row: Row, _: u64) -> bool {
+        view.is_some_and(|set| set.contains(row.entity))
     }
 
-    fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
-        Some(view.map_or_else(Vec::new, |set| set.as_slice().to_vec()))
+    fn candidates(view: Self::View<'_>) -> Option<Candidates<'_>> {
+        Some(Candidates::Entities(view.map_or_else(Vec::new, |set| set.as_slice().to_vec())))
     }
 }
 

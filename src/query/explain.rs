@@ -6,7 +6,7 @@ use super::Query;
 use super::filter::QueryFilter;
 use super::held::Shape;
 use super::merged::Merged;
-use super::piece::{Guess, Piece};
+use super::planner::piece;
 use super::term::QueryData;
 use crate::plan::{Finding, Kind};
 
@@ -69,7 +69,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// ```
     pub fn explain(&self) -> Explanation {
         let (views, survey) = self.held.survey();
-        let runs = Merged::new(Piece::direct(views, Guess::new(false, false)));
+        let runs = Merged::new(piece(views, &survey, None));
         let (matches, runs) =
             runs.fold((0, 0), |(matches, runs), run| (matches + run.len, runs + 1));
         let way = if survey.is_simple() {
@@ -83,7 +83,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
             }
         };
         let driver = survey.driver.map(|driver| driver.name);
-        let driver_len = views.entities.len();
+        let driver_len = survey.places.map_or(views.entities.len(), <[u32]>::len);
         let is_part = survey.driver.is_some_and(|driver| driver_len < driver.entities.len());
         let is_grouped = (is_part || views.is_sure) && !survey.is_timed;
         Explanation { driver, driver_len, matches, runs, is_grouped, way }

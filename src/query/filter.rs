@@ -3,12 +3,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::candidates::Candidates;
 use super::membership::{Members, MembersFetch};
 use super::opening::Opening;
 use super::survey::{Part, Role, Surveyor};
+use super::term::Row;
 use crate::access::{Key, Usage};
 use crate::component::Component;
-use crate::entity::Entity;
 use crate::sparse::SparseSet;
 use crate::tick::Span;
 use crate::world::BorrowConflict;
@@ -67,13 +68,13 @@ pub trait QueryFilter: Sealed {
 
     /// Entities among which all are that pass, if the filter knows them and they are few.
     #[doc(hidden)]
-    fn candidates(_view: Self::View<'_>) -> Option<Vec<Entity>> {
+    fn candidates(_view: Self::View<'_>) -> Option<Candidates<'_>> {
         None
     }
 
     /// Whether a living entity with this signature passes.
     #[doc(hidden)]
-    fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool;
+    fn passes(view: Self::View<'_>, row: Row, signature: u64) -> bool;
 }
 
 /// Keeps [`QueryFilter`] to this module.
@@ -151,8 +152,8 @@ macro_rules! membership_filter {
             }
 
             #[inline]
-            fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool {
-                view.has(entity, signature) == $expected
+            fn passes(view: Self::View<'_>, row: Row, signature: u64) -> bool {
+                view.has(row.entity, signature) == $expected
             }
         }
 
@@ -204,14 +205,14 @@ macro_rules! tuple_filter {
                 $($name::columns(view.$at, survey);)*
             }
 
-            fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
-                let known: Vec<Option<Vec<Entity>>> = vec![$($name::candidates(view.$at)),*];
-                known.into_iter().flatten().min_by_key(Vec::len)
+            fn candidates(view: Self::View<'_>) -> Option<Candidates<'_>> {
+                let known: Vec<Option<Candidates<'_>>> = vec![$($name::candidates(view.$at)),*];
+                known.into_iter().flatten().min_by_key(Candidates::len)
             }
 
             #[inline]
-            fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool {
-                true $(&& $name::passes(view.$at, entity, signature))*
+            fn passes(view: Self::View<'_>, row: Row, signature: u64) -> bool {
+                true $(&& $name::passes(view.$at, row, signature))*
             }
         }
 
@@ -255,15 +256,15 @@ macro_rules! tuple_filter {
                 survey.end();
             }
 
-            fn candidates(view: Self::View<'_>) -> Option<Vec<Entity>> {
+            fn candidates(view: Self::View<'_>) -> Option<Candidates<'_>> {
                 let mut all = SparseSet::new();
-                $(all.extend($name::candidates(view.$at)?);)*
-                Some(all.as_slice().to_vec())
+                $(all.extend($name::candidates(view.$at)?.into_entities());)*
+                Some(Candidates::Entities(all.as_slice().to_vec()))
             }
 
             #[inline]
-            fn passes(view: Self::View<'_>, entity: Entity, signature: u64) -> bool {
-                false $(|| $name::passes(view.$at, entity, signature))*
+            fn passes(view: Self::View<'_>, row: Row, signature: u64) -> bool {
+                false $(|| $name::passes(view.$at, row, signature))*
             }
         }
     };

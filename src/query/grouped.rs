@@ -10,7 +10,6 @@ use super::merged::Merged;
 use super::piece::{Guess, Piece, Views};
 use super::prefix::aligned;
 use super::runs::SliceData;
-use super::survey::{Column, Role};
 use super::term::QueryData;
 use super::{Iter, IterMut, Query, Walk};
 use crate::cell::{Look, Read};
@@ -173,13 +172,7 @@ impl<D: QueryData> Grouped<'_, D> {
     /// All matches among the members.
     fn matches(&self) -> Piece<'_, D, ()> {
         let (held, entities) = (&self.query.held, self.entities());
-        let driver = self.lead.as_ref().map(|(id, _)| Column {
-            role: Role::Fetched,
-            id: *id,
-            stamp: 0,
-            entities,
-            name: "",
-        });
+        let driver = self.lead.as_ref().map(|(id, _)| *id);
         let data = D::view(&held.data, held.span);
         let data = D::aligned(data, &|id| aligned(held.world, driver, id));
         let views = Views { data, filter: (), entities, world: held.world, is_sure: true };

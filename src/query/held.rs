@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
+use super::candidates::{Candidates, Walked};
 use super::filter::QueryFilter;
 use super::opening::Opening;
 use super::piece::Views;
-use super::prefix::{Prefix, aligned, covering};
-use super::survey::{Speller, Survey, Wanted};
+use super::prefix::{aligned, covering};
+use super::survey::{Column, Speller, Survey, Wanted};
 use super::term::QueryData;
 use crate::entity::Entity;
 use crate::plan::{Asked, Spelling};
@@ -24,9 +25,8 @@ pub(super) struct Held<'w, D: QueryData, F: QueryFilter> {
     pub(super) span: Span,
     /// The component whose pool is to be the driver.
     pub(super) wanted: Option<Wanted>,
-    /// The entities to walk, if they are not those of a pool, and somebody has asked: the living
-    /// ones, or those that a filter knows.
-    pub(super) living: OnceLock<Vec<Entity>>,
+    /// What to walk, if it is not a pool from end to end, and somebody has asked.
+    pub(super) walked: OnceLock<Walked>,
 }
 
 impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
@@ -41,7 +41,7 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         // A filter goes together with whatever the terms have borrowed.
         let filter = F::open(opening)?;
         let (is_alone, span) = (opening.is_alone(), opening.span());
-        Ok(Self { data, filter, world, is_alone, span, wanted: None, living: OnceLock::new() })
+        Ok(Self { data, filter, world, is_alone, span, wanted: None, walked: OnceLock::new() })
     }
 
     /// What the guards lend, and what is known of the pools.
@@ -66,36 +66,34 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         if F::IS_TIMED {
             return self.survey_changes();
         }
-        if self.world.has_groups() {
-            return self.survey_groups();
-        }
-        let ((data, filter), survey) = self.look();
-        let entities = match survey.driver {
-            Some(driver) => driver.entities,
-            None => self.living(),
-        };
-        (Views { data, filter, entities, world: self.world, is_sure: false }, survey)
-    }
-
-    /// As `survey`, with what groups know.
-    #[inline(never)]
-    fn survey_groups(&self) -> (Views<'_, D, F>, Survey<'_>) {
-        let ((data, filter), mut survey) = self.look();
-        let prefix = covering(self.world, &survey);
-        if let Some(Prefix { only: Some(driver), .. }) = prefix {
-            survey = self.look_for(Some(driver)).1;
-        }
-        survey.prefix = prefix;
+        let ((mut data, filter), mut survey) = self.look();
         let mut entities = match survey.driver {
             Some(driver) => driver.entities,
             None => self.living(),
         };
-        if let Some(prefix) = prefix {
-            entities = &entities[..prefix.len];
+        let mut is_sure = false;
+        // What groups know comes in parts that fit into registers: views that are filled in by a
+        // function that is called stay in memory, whether it is called or not.
+        if self.world.has_groups() {
+            if let Some(prefix) = covering(self.world, survey.needs()) {
+                if let Some(driver) = prefix.only {
+                    survey.driver = self.driver_by(driver);
+                }
+                let all = survey.driver.map_or(entities, |driver| driver.entities);
+                entities = &all[..prefix.len];
+                is_sure = prefix.is_sure;
+                survey.prefix = Some(prefix);
+            }
+            let driver = survey.driver.map(|driver| driver.id);
+            data = D::aligned(data, &|id| aligned(self.world, driver, id));
         }
-        let data = D::aligned(data, &|id| aligned(self.world, survey.driver, id));
-        let is_sure = prefix.is_some_and(|prefix| prefix.is_sure);
         (Views { data, filter, entities, world: self.world, is_sure }, survey)
+    }
+
+    /// The pool of a component as the driver.
+    #[inline(never)]
+    fn driver_by(&self, wanted: Wanted) -> Option<Column<'_>> {
+        self.look_for(Some(wanted)).1.driver
     }
 
     /// As `survey`, for a filter that depends on more than structure.
@@ -105,29 +103,38 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         // Structure does not say who passes, so nothing is known for sure and no plan is made.
         (survey.is_picky, survey.is_timed) = (true, true);
         let driver = survey.driver.filter(|_| survey.wanted.is_some());
-        let known = match (driver, self.living.get()) {
+        let known = match (driver, self.walked.get()) {
             (None, None) => F::candidates(filter).map(|mut found| {
-                if F::MAY_BE_DEAD {
-                    found.retain(|&entity| self.world.is_alive(entity));
+                if F::MAY_BE_DEAD
+                    && let Candidates::Entities(entities) = &mut found
+                {
+                    entities.retain(|&entity| self.world.is_alive(entity));
                 }
-                self.living.get_or_init(|| found)
+                self.walked.get_or_init(|| found.into())
             }),
             (None, known) => known,
             _ => None,
         };
-        // The living entities, too, are kept there, if the filter does not know better.
-        let is_sure = F::IS_EXACT && known.is_some() && survey.driver.is_some();
-        let entities = match (known, survey.driver) {
-            (Some(known), _) => known,
-            (None, Some(driver)) => driver.entities,
-            (None, None) => self.living(),
+        let (is_sure, entities) = match known {
+            Some(Walked::Found(entities)) => (F::IS_EXACT, &entities[..]),
+            Some(Walked::Places(pool, places)) => {
+                survey.driver = self.driver_by(*pool);
+                survey.places = Some(places);
+                (F::IS_EXACT, survey.driver.map_or(&[][..], |driver| driver.entities))
+            }
+            // The filter does not know better.
+            Some(Walked::Living(entities)) => (false, &entities[..]),
+            None => (false, survey.driver.map_or_else(|| self.living(), |driver| driver.entities)),
         };
         (Views { data, filter, entities, world: self.world, is_sure }, survey)
     }
 
     #[cold]
     fn living(&self) -> &[Entity] {
-        self.living.get_or_init(|| self.world.entities().collect())
+        match self.walked.get_or_init(|| Walked::Living(self.world.entities().collect())) {
+            Walked::Living(entities) => entities,
+            _ => unreachable!("a query walks what its filter knows, or the living entities"),
+        }
     }
 }
 

@@ -129,7 +129,9 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         }
         let held = &self.held;
         let signature = held.world.living_signature(entity)?;
-        if !F::IS_OPEN && !F::passes(F::view(&held.filter, held.span), entity, signature) {
+        if !F::IS_OPEN
+            && !F::passes(F::view(&held.filter, held.span), Row::alone(entity), signature)
+        {
             return None;
         }
         D::place(D::search(view), Row::alone(entity))

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::opening::Opening;
 use super::survey::{Column, Role, Surveyor, UNKNOWN};
+use super::term::Row;
 use crate::cell::Look;
 use crate::component::Component;
 use crate::entity::Entity;
@@ -81,8 +82,17 @@ impl<'a, T: Component> Members<'a, T> {
     }
 
     #[inline]
-    pub(super) fn position(self, entity: Entity) -> Option<usize> {
-        self.set?.position(entity)
+    pub(super) fn position(self, row: Row) -> Option<usize> {
+        match row.position_in(self.entities(), 0) {
+            Some(at) => Some(at),
+            None => self.set?.position(row.entity),
+        }
+    }
+
+    /// Number of the component, or `UNKNOWN`.
+    #[inline]
+    pub(super) fn id(self) -> u32 {
+        self.id
     }
 
     /// Whether a living entity with this signature may be in.

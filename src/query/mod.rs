@@ -9,6 +9,7 @@
 //! **Q1** – within one walk each entity is fetched at most once: the entities of a pool are
 //! distinct (S2), and so are the living ones; parallel pieces part the driver.
 
+mod candidates;
 mod change;
 mod dynamic;
 mod entity_term;
@@ -233,7 +234,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[must_use]
     pub fn since(mut self, tick: Tick) -> Self {
         self.held.span.since = tick;
-        self.held.living = OnceLock::new();
+        self.held.walked = OnceLock::new();
         self
     }
 

@@ -39,7 +39,8 @@ pub(super) struct Stretch<D: QueryData> {
 pub(super) struct Piece<'a, D: QueryData, F: QueryFilter> {
     pub(super) views: Views<'a, D, F>,
     pub(super) way: Way<'a>,
-    /// Number of a match if there is a plan, position in the driver if not.
+    /// Number of a match if there is a plan, of a position if these are picked; otherwise position in
+    /// the driver.
     pub(super) at: usize,
     pub(super) end: usize,
 }
@@ -51,6 +52,8 @@ pub(super) enum Way<'a> {
     Runs(&'a Plan, usize),
     /// By the rows of a list of places.
     List(&'a [u32]),
+    /// By looking those up that are at some positions of the driver.
+    Picked(&'a [u32]),
     /// By looking entity after entity up.
     Direct(Guess),
 }
@@ -130,8 +133,14 @@ impl<D: QueryData, F: QueryFilter> Copy for Piece<'_, D, F> {}
 impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     /// Whether a living entity passes the filter.
     #[inline]
-    fn passes(self, entity: Entity) -> bool {
-        F::IS_OPEN || self.is_sure || F::passes(self.filter, entity, self.world.signature(entity))
+    fn passes(self, row: Row) -> bool {
+        F::IS_OPEN || self.is_sure || F::passes(self.filter, row, self.world.signature(row.entity))
+    }
+
+    /// Where the parts of an entity of the driver lie, if it is a match.
+    #[inline(always)]
+    fn place(self, search: D::Search<'a>, row: Row) -> Option<D::Place> {
+        if self.passes(row) { D::place(search, row) } else { None }
     }
 
     /// Whether the parts of an entity of the driver lie there: Q2, for checks.
@@ -166,17 +175,14 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         while *at < end {
             let driver_at = *at;
             *at += 1;
-            if !self.passes(self.entities[driver_at]) {
-                continue;
-            }
-            let Some(place) = D::place(search, Row::of(self.entities, driver_at)) else {
+            let Some(place) = self.place(search, Row::of(self.entities, driver_at)) else {
                 continue;
             };
             let tried = guess.reach().min(end - driver_at);
             if tried == 1 {
                 return Some(Stretch { driver_at, len: 1, place });
             }
-            let len = self.look_ahead(search, &self.entities[driver_at..driver_at + tried], place);
+            let len = self.look_ahead(search, driver_at..driver_at + tried, place);
             guess.learn(tried, len);
             *at = driver_at + len;
             return Some(Stretch { driver_at, len, place });
@@ -200,11 +206,8 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             // As long as a try is not worth it, nothing is done but looking up.
             let singles = &self.entities[at..end.min(at + guess.wait as usize)];
             for (driver_at, &entity) in (at..).zip(singles) {
-                if !self.passes(entity) {
-                    continue;
-                }
                 let row = Row::new(self.entities, driver_at, entity);
-                if let Some(place) = D::place(search, row) {
+                if let Some(place) = self.place(search, row) {
                     // SAFETY: it is the place of the entity at that position.
                     let cursor = unsafe { self.cursor(driver_at, place) };
                     // SAFETY: one entity; each is at one position of the driver (Q1).
@@ -221,8 +224,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     }
 
     /// Calls `step` with the items of a stretch.
-    // Never inlined: as a function of its own it is a loop that the compiler vectorises.
-    #[inline(never)]
+    #[inline(always)]
     fn fold_stretch<M: Mode, A>(
         self,
         stretch: Stretch<D>,
@@ -231,26 +233,43 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     ) -> A {
         // SAFETY: a stretch has the place of its first entity.
         let cursor = unsafe { self.cursor(stretch.driver_at, stretch.place) };
-        let mut folded = start;
-        // Counted by hand: in a debug build a range costs as much as the rest of the loop.
-        let mut nth = 0;
-        while nth < stretch.len {
-            // SAFETY: the stretch is that long; each entity is in one stretch (Q1).
-            folded = step(folded, unsafe { M::item::<D>(&cursor, nth) });
-            nth += 1;
-        }
-        folded
+        // SAFETY: the stretch is that long; each entity is in one stretch (Q1).
+        unsafe { fold_items::<D, M, A>(cursor, stretch.len, start, step) }
     }
 
-    /// How many of these entities, of which the first is a match at `place`, are a stretch.
+    /// How many entities of this range, of which the first is a match at `place`, are a stretch.
     #[inline]
-    fn look_ahead(self, search: D::Search<'a>, entities: &[Entity], place: D::Place) -> usize {
-        let alike = D::extend(search, place, entities);
+    fn look_ahead(self, search: D::Search<'a>, range: Range<usize>, place: D::Place) -> usize {
+        let alike = D::extend(search, place, &self.entities[range.clone()]);
         if F::IS_OPEN || self.is_sure {
             return alike;
         }
-        1 + entities[1..alike].iter().take_while(|entity| self.passes(**entity)).count()
+        let others = range.start + 1..range.start + alike;
+        1 + others.take_while(|&at| self.passes(Row::of(self.entities, at))).count()
     }
+}
+
+/// Calls `step` with the first `len` items of a cursor.
+///
+/// # Safety
+/// As [`QueryData::item`], for each of them.
+// Never inlined: as a function of its own it is a loop that the compiler vectorises.
+#[inline(never)]
+unsafe fn fold_items<'a, D: QueryData, M: Mode, A>(
+    cursor: D::Cursor<'a>,
+    len: usize,
+    start: A,
+    step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
+) -> A {
+    let mut folded = start;
+    // Counted by hand: in a debug build a range costs as much as the rest of the loop.
+    let mut nth = 0;
+    while nth < len {
+        // SAFETY: promised by the caller.
+        folded = step(folded, unsafe { M::item::<D>(&cursor, nth) });
+        nth += 1;
+    }
+    folded
 }
 
 impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
@@ -266,6 +285,11 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
         Self { views, way, at: 0, end: plan.matches() }
     }
 
+    /// All matches, which are at some of these positions of the driver.
+    pub(super) fn picked(views: Views<'a, D, F>, places: &'a [u32]) -> Self {
+        Self { views, way: Way::Picked(places), at: 0, end: places.len() }
+    }
+
     /// All matches, without a plan.
     pub(super) fn direct(views: Views<'a, D, F>, guess: Guess) -> Self {
         Self { views, way: Way::Direct(guess), at: 0, end: views.entities.len() }
@@ -276,7 +300,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
     pub(super) fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.end - self.at;
         match self.way {
-            Way::Direct(guess) if !guess.is_exact => (0, Some(left)),
+            Way::Direct(Guess { is_exact: false, .. }) | Way::Picked(_) => (0, Some(left)),
             _ => (left, Some(left)),
         }
     }
@@ -289,9 +313,9 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
         }
         match &mut self.way {
             Way::Runs(plan, run) => {
-                let row = plan.run(*run);
-                let skipped = self.at - plan.first_match(*run);
-                let len = plan.first_match(*run + 1).min(self.end) - self.at;
+                let (matches, row) = plan.run(*run, D::COLUMNS);
+                let skipped = self.at - matches.start;
+                let len = matches.end.min(self.end) - self.at;
                 *run += 1;
                 self.at += len;
                 let place = D::step(D::load(&row[1..]), skipped);
@@ -301,6 +325,18 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                 let row = &rows[self.at * Self::WIDTH..][..Self::WIDTH];
                 self.at += 1;
                 Some(Stretch { driver_at: row[0] as usize, len: 1, place: D::load(&row[1..]) })
+            }
+            Way::Picked(places) => {
+                let search = D::search(self.views.data);
+                while self.at < self.end {
+                    let driver_at = places[self.at] as usize;
+                    self.at += 1;
+                    let row = Row::of(self.views.entities, driver_at);
+                    if let Some(place) = self.views.place(search, row) {
+                        return Some(Stretch { driver_at, len: 1, place });
+                    }
+                }
+                None
             }
             Way::Direct(guess) => {
                 let search = D::search(self.views.data);
@@ -331,6 +367,15 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                     // SAFETY: a row has the place of the entity at its position in the driver.
                     let cursor = unsafe { self.views.cursor(row[0] as usize, place) };
                     // SAFETY: one entity; each is in one row (Q1).
+                    folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
+                }
+                folded
+            }
+            Way::Picked(_) => {
+                while let Some(stretch) = self.next_stretch() {
+                    // SAFETY: a stretch has the place of its first entity.
+                    let cursor = unsafe { self.views.cursor(stretch.driver_at, stretch.place) };
+                    // SAFETY: one entity; positions that are picked are distinct (Q1).
                     folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
                 }
                 folded

@@ -78,14 +78,15 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
 
 /// All matches, by what is known of them.
 #[inline(always)]
-fn piece<'a, D: QueryData, F: QueryFilter>(
+pub(super) fn piece<'a, D: QueryData, F: QueryFilter>(
     views: Views<'a, D, F>,
-    survey: &Survey<'_>,
+    survey: &Survey<'a>,
     plan: Option<&'a Plan>,
 ) -> Piece<'a, D, F> {
-    match plan {
-        Some(plan) => Piece::planned(views, plan),
-        None => {
+    match (plan, survey.places) {
+        (Some(plan), _) => Piece::planned(views, plan),
+        (None, Some(places)) => Piece::picked(views, places),
+        (None, None) => {
             let is_matched = views.is_sure || survey.required <= 1 && !survey.is_picky;
             let is_exact = is_matched && !survey.is_timed;
             Piece::direct(views, Guess::new(survey.pools <= 1, is_exact))

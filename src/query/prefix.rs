@@ -4,7 +4,7 @@
 //! all pools it owns: no look-up is needed there, and no comparison. A group whose condition is part
 //! of the query's says in addition that no other entity can match.
 
-use super::survey::{Column, Survey, Wanted};
+use super::survey::{Needs, Wanted};
 use crate::world::World;
 
 /// The part of a pool that groups know.
@@ -19,36 +19,37 @@ pub(super) struct Prefix {
 }
 
 /// The group whose members a query is among, if there is one: the smallest.
-pub(super) fn covering(world: &World, survey: &Survey<'_>) -> Option<Prefix> {
-    let [needs, denies] = survey.masks?;
+#[inline(never)]
+pub(super) fn covering(world: &World, query: Needs) -> Option<Prefix> {
+    let [needs, denies] = query.masks?;
     let mut best: Option<Prefix> = None;
     for (number, condition) in world.pools().groups.conditions() {
         let Some([need, deny, owned]) = condition.masks() else { continue };
-        let is_wanted = survey.wanted.is_none_or(|wanted| condition.owned.contains(&wanted.id));
+        let is_wanted = query.wanted.is_none_or(|wanted| condition.owned.contains(&wanted.id));
         if owned == 0 || need & !needs != 0 || deny & !denies != 0 || !is_wanted {
             continue;
         }
         let Some(len) = world.group_size(number) else { continue };
         if best.is_none_or(|best| len <= best.len) {
             let first = condition.owned.first().map(|&id| Wanted { id, name: "" });
-            let only = survey.wanted.or(first);
-            let is_sure = need == needs && deny == denies && !survey.has_choice;
+            let only = query.wanted.or(first);
+            let is_sure = need == needs && deny == denies && !query.has_choice;
             best = Some(Prefix { only, len, is_sure });
         }
     }
     let is_shorter = |prefix: &Prefix| {
-        survey.wanted.is_some()
-            || survey.driver.is_none_or(|driver| prefix.len <= driver.entities.len())
+        query.wanted.is_some() || query.shortest.is_none_or(|shortest| prefix.len <= shortest)
     };
     best.filter(is_shorter)
 }
 
 /// How many entities of a pool, from the front, lie at the same positions in the driver.
-pub(super) fn aligned(world: &World, driver: Option<Column<'_>>, component: u32) -> usize {
+#[inline(never)]
+pub(super) fn aligned(world: &World, driver: Option<u32>, component: u32) -> usize {
     let Some(driver) = driver else { return 0 };
     let groups = world.pools().groups.conditions();
     let own_both = groups.filter(|(_, condition)| {
-        condition.owned.contains(&driver.id) && condition.owned.contains(&component)
+        condition.owned.contains(&driver) && condition.owned.contains(&component)
     });
     own_both.filter_map(|(number, _)| world.group_size(number)).max().unwrap_or(0)
 }

@@ -8,7 +8,8 @@
 use std::ops::Range;
 
 use super::filter::QueryFilter;
-use super::piece::{Guess, Piece};
+use super::piece::Piece;
+use super::planner::piece;
 use super::term::QueryData;
 use super::{IterMut, Query, Walk};
 use crate::world::{Branch, Commands};
@@ -131,9 +132,9 @@ impl<D: QueryData, F: QueryFilter> Subtasks<'_, '_, D, F> {
         commands: &mut Commands<'_, '_>,
         body: impl Fn(IterMut<'_, D, F>, &mut Commands<'_, '_>) -> O + Sync,
     ) -> Vec<O> {
-        let views = self.query.held.survey().0;
+        let (views, survey) = self.query.held.survey();
         let world = commands.world();
-        let whole = Piece::direct(views, Guess::new(false, false));
+        let whole = piece(views, &survey, None);
         let parts: Vec<Range<usize>> = self.split.parts(whole.end).collect();
         let branches = commands.fork(parts.len());
         let tasks = parts.into_iter().zip(branches).map(|(part, branch)| {

@@ -74,6 +74,19 @@ impl Wanted {
 /// Entities below which finding a plan costs more than it saves.
 pub(super) const SMALL: usize = 16;
 
+/// What a query demands of its matches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needs {
+    /// Required and refused components, as bits; `None` if a number is too high for that.
+    pub(super) masks: Option<[u64; 2]>,
+    /// Whether there are parts of which one is enough.
+    pub(super) has_choice: bool,
+    /// The component whose pool must be the driver.
+    pub(super) wanted: Option<Wanted>,
+    /// Length of the driver.
+    pub(super) shortest: Option<usize>,
+}
+
 /// Finds the driver.
 #[derive(Debug)]
 pub(super) struct Survey<'a> {
@@ -81,9 +94,9 @@ pub(super) struct Survey<'a> {
     /// The component whose pool must be the driver.
     pub(super) wanted: Option<Wanted>,
     /// Required and refused components, as bits; `None` if a number is too high for that.
-    pub(super) masks: Option<[u64; 2]>,
+    masks: Option<[u64; 2]>,
     /// Whether there are parts of which one is enough.
-    pub(super) has_choice: bool,
+    has_choice: bool,
     /// Pools that are fetched from or filtered by.
     pub(super) pools: usize,
     /// Required pools.
@@ -94,6 +107,8 @@ pub(super) struct Survey<'a> {
     pub(super) prefix: Option<Prefix>,
     /// Whether a filter depends on more than structure.
     pub(super) is_timed: bool,
+    /// Positions of the driver among which the matches are, if a filter knows them.
+    pub(super) places: Option<&'a [u32]>,
     /// Optional parts that are open.
     depth: usize,
 }
@@ -111,6 +126,7 @@ impl Survey<'_> {
             is_picky: false,
             prefix: None,
             is_timed: false,
+            places: None,
             depth: 0,
         }
     }
@@ -123,6 +139,14 @@ impl Survey<'_> {
         self.is_timed
             || self.pools <= 1
             || self.driver.is_none_or(|driver| driver.entities.len() < SMALL)
+    }
+
+    /// What it takes to be a match, as far as groups can say something about it.
+    #[inline(always)]
+    pub(super) fn needs(&self) -> Needs {
+        let shortest = self.driver.map(|driver| driver.entities.len());
+        let Self { masks, has_choice, wanted, .. } = *self;
+        Needs { masks, has_choice, wanted, shortest }
     }
 
     #[inline]
