@@ -361,3 +361,100 @@ fn so_many_changes_that_all_are_asked_are_the_same_changes() {
         world.refresh();
     }
 }
+
+/// What a query with this filter finds, by every way of walking; all must agree.
+fn found_in_all_ways<F: esker::query::QueryFilter + 'static>(
+    world: &mut World,
+    ids: &[Entity],
+) -> Vec<(Entity, u32)> {
+    type Terms = (Entity, &'static mut C, Option<&'static Plain>);
+    let note =
+        |(id, c, plain): (Entity, &C, Option<&Plain>)| (id, c.0 + plain.map_or(0, |plain| plain.0));
+    let sorted = |mut list: Vec<(Entity, u32)>| {
+        list.sort_unstable();
+        list
+    };
+    let query = world.query_filtered::<Terms, F>();
+    let expected: Vec<(Entity, u32)> = query.iter().map(note).collect();
+    let mut folded = Vec::new();
+    query.iter().for_each(|item| folded.push(note(item)));
+    assert_eq!(folded, expected);
+    assert_eq!((query.count(), query.is_empty()), (expected.len(), expected.is_empty()));
+    assert_eq!(query.explain().matches, expected.len());
+    let mut partly = query.iter();
+    let mut rest: Vec<_> = partly.by_ref().take(3).map(note).collect();
+    partly.for_each(|item| rest.push(note(item)));
+    assert_eq!(rest, expected);
+    let by_id: Vec<_> = ids.iter().filter_map(|&id| query.get(id)).map(note).collect();
+    assert_eq!(by_id, sorted(expected.clone()));
+    let named: Vec<_> = query.iter_many(ids.iter().copied()).map(note).collect();
+    assert_eq!(named, by_id);
+    drop(query);
+    let ids_alone = world.query_filtered::<Entity, F>();
+    assert_eq!(ids_alone.iter().filter(|id| world.has::<C>(*id)).count(), expected.len());
+    let runs: usize = ids_alone.runs().map(|run| run.len()).sum();
+    assert_eq!(runs, ids_alone.count());
+    drop(ids_alone);
+    #[cfg(feature = "parallel")]
+    {
+        use rayon::iter::ParallelIterator;
+        let query = world.query_filtered::<Terms, F>();
+        let parallel: Vec<_> = query.par_iter().batch(2).map(note).collect();
+        assert_eq!(parallel, expected);
+    }
+    expected
+}
+
+#[test]
+fn changes_are_found_alike_by_every_way_of_walking() {
+    for seed in 0..30 {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test changes" };
+        let mut rng = Rng::new(seed);
+        let mut world = World::new();
+        let mut ids: Vec<Entity> = Vec::new();
+        for i in 0..300 {
+            let id = world.spawn(A(i));
+            if !rng.one_in(4) {
+                world.insert(id, C(1000 * i)).unwrap();
+            }
+            if rng.one_in(2) {
+                world.insert(id, (Plain(i), B(i))).unwrap();
+            }
+            ids.push(id);
+        }
+        if rng.one_in(2) {
+            world.group::<(A, Plain)>().build().unwrap();
+        }
+        if rng.one_in(2) {
+            world.pool_mut::<C>().sort_by(|a, b| b.0.cmp(&a.0)).unwrap();
+        }
+        world.refresh();
+        let mut changed = std::collections::BTreeSet::new();
+        for _ in 0..rng.below(12) {
+            let id = rng.pick(&ids);
+            world.get_mut::<A>(id).unwrap().0 += 1;
+            changed.insert(id);
+        }
+        if let Some(plain) = ids.first().and_then(|&id| world.get_mut::<Plain>(id)) {
+            plain.0 += 1;
+        }
+
+        let expect = |world: &World, passes: &dyn Fn(Entity) -> bool| -> Vec<Entity> {
+            let has = |id: &&Entity| world.has::<C>(**id) && passes(**id);
+            ids.iter().filter(has).copied().collect()
+        };
+        let names = |mut found: Vec<(Entity, u32)>| {
+            found.sort_unstable();
+            found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+        };
+        let all = names(found_in_all_ways::<Changed<A>>(&mut world, &ids));
+        assert_eq!(all, expect(&world, &|id| changed.contains(&id)));
+        let plain = names(found_in_all_ways::<(Changed<A>, With<Plain>)>(&mut world, &ids));
+        let is_plain = |id| changed.contains(&id) && world.has::<Plain>(id);
+        assert_eq!(plain, expect(&world, &is_plain));
+        let either = names(found_in_all_ways::<Or<(Changed<A>, Changed<B>)>>(&mut world, &ids));
+        assert_eq!(either, expect(&world, &|id| changed.contains(&id)));
+        let old = names(found_in_all_ways::<(Changed<A>, Changed<B>)>(&mut world, &ids));
+        assert_eq!(old, []);
+    }
+}
