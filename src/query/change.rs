@@ -120,7 +120,7 @@ impl<'a, T: Component> TickView<'a, T> {
             found.len() <= most
         });
         let id = self.members.id();
-        (found.len() <= most).then(|| Candidates::Places(Places { entities, id, places: found }))
+        (found.len() <= most).then_some(Candidates::Places(Places { entities, id, places: found }))
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::graph::{Graph, Segment};
+use super::graph::{Graph, Segment, Shared};
 #[cfg(feature = "parallel")]
 use super::handover::{Crew, Handover};
 use super::outcome::Outcome;
@@ -58,16 +58,16 @@ impl Schedule {
         let mut refresh = Duration::ZERO;
         for segment in &graph.segments {
             match *segment {
-                Segment::Shared(start, end) => {
+                Segment::Shared(shared) => {
                     // Disabled ones, too: others that exclude each other may be connected only through
                     // them (T1). Nobody is left out between two that are chosen.
-                    let order = &graph.order[start..end];
+                    let order = &graph.order[shared.start..shared.end];
                     match chosen {
-                        None => self.run_shared(world, &graph, order, &mut scratch),
+                        None => self.run_shared(world, &graph, shared, order, &mut scratch),
                         Some(chosen) => {
                             let order: Vec<usize> =
                                 order.iter().copied().filter(|&at| chosen[at]).collect();
-                            self.run_shared(world, &graph, &order, &mut scratch);
+                            self.run_shared(world, &graph, shared, &order, &mut scratch);
                         }
                     }
                 }
@@ -88,18 +88,22 @@ impl Schedule {
         report.growth = world.len() as i64 - alive;
         let mut failure = None;
         for &at in &graph.order {
-            let outcome = std::mem::take(&mut scratch.outcomes[at]);
-            report.systems_run += usize::from(matches!(outcome, Outcome::Done(_)));
+            let mut time = None;
+            match &mut scratch.outcomes[at] {
+                Outcome::Idle => {}
+                Outcome::Done(took) => {
+                    report.systems_run += 1;
+                    time = Some(Duration::from_nanos(*took));
+                    scratch.outcomes[at] = Outcome::Idle;
+                }
+                failed => {
+                    let failed = std::mem::take(failed);
+                    failure = failure.or(Some((at, failed)));
+                }
+            }
             if self.is_timed {
-                let time = match outcome {
-                    Outcome::Done(time) => Some(Duration::from_nanos(time)),
-                    _ => None,
-                };
                 let name = self.nodes[at].system.name().to_owned();
                 report.systems.push(SystemReport { name, time });
-            }
-            if outcome.is_failure() && failure.is_none() {
-                failure = Some((at, outcome));
             }
         }
         self.graph = Some(graph);
@@ -121,17 +125,17 @@ impl Schedule {
     /// Carries out the commands of all systems, in the serial order, and refreshes the world.
     fn refresh(&mut self, world: &mut World, order: &[usize], outcomes: &mut [Outcome]) {
         for &at in order {
-            let system = &mut self.nodes[at].system;
+            let Node { system, applies, .. } = &mut self.nodes[at];
             match &outcomes[at] {
                 Outcome::Panicked(_) => system.discard(world),
-                Outcome::Done(_) | Outcome::Failed(_) => {
+                Outcome::Done(_) | Outcome::Failed(_) if *applies => {
                     let applied = catch_unwind(AssertUnwindSafe(|| system.apply(world)));
                     if let Err(payload) = applied {
                         system.discard(world);
                         outcomes[at] = Outcome::Panicked(payload);
                     }
                 }
-                Outcome::Idle => {}
+                _ => {}
             }
         }
         world.refresh();
@@ -142,14 +146,14 @@ impl Schedule {
         &mut self,
         world: &mut World,
         graph: &Graph,
+        shared: Shared,
         running: &[usize],
         scratch: &mut Scratch,
     ) {
         if !running.iter().any(|&at| self.nodes[at].is_enabled) {
             return;
         }
-        let records = running.iter().any(|&at| self.nodes[at].records);
-        if records {
+        if shared.records {
             world.open_streams(&mut Self::systems(&mut self.nodes, running));
         }
         // A system that has `&World` shares it with nobody, and runs on this thread: what it can get at
@@ -159,6 +163,7 @@ impl Schedule {
             let is_apart = |at: &usize| self.nodes[*at].is_apart;
             let together = match is_apart(first) {
                 true => 1,
+                false if !shared.has_apart => left.len(),
                 false => 1 + rest.iter().take_while(|at| !is_apart(at)).count(),
             };
             let (part, others) = left.split_at(together);
@@ -170,7 +175,7 @@ impl Schedule {
                 self.nodes[at].system.discard(world);
             }
         }
-        if records {
+        if shared.records {
             world.close_streams(&mut Self::systems(&mut self.nodes, running));
         }
     }
@@ -226,6 +231,8 @@ impl Schedule {
     }
 
     /// Runs the systems one by one in a legal order that `seed` chooses.
+    #[cold]
+    #[inline(never)]
     fn run_shuffled(&mut self, world: &World, part: Part<'_>, scratch: &mut Scratch, seed: u64) {
         let Part { graph, running, first } = part;
         let Scratch { outcomes, places } = scratch;
@@ -267,7 +274,9 @@ impl Schedule {
     }
 
     /// Runs systems on the threads of rayon.
+    // Not inlined: what is run here is not small, and the way of the small ones stays short.
     #[cfg(feature = "parallel")]
+    #[inline(never)]
     fn run_tasks(&mut self, world: &World, part: Part<'_>, scratch: &mut Scratch) {
         let Part { graph, running, first } = part;
         let Scratch { outcomes, places } = scratch;

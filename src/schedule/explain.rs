@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::graph::{Graph, Segment};
+use super::graph::{Graph, Segment, Shared};
 use super::{Node, Schedule, ScheduleError};
 use crate::world::World;
 
@@ -18,7 +18,7 @@ impl Schedule {
         let mut text = String::new();
         for segment in &graph.segments {
             match *segment {
-                Segment::Shared(start, end) => {
+                Segment::Shared(Shared { start, end, .. }) => {
                     for &at in &graph.order[start..end] {
                         let waits: Vec<&str> = (0..nodes.len())
                             .filter(|&before| graph.after[before].contains(&at))

@@ -27,11 +27,23 @@ pub(super) struct Graph {
     pub(super) producers: Vec<usize>,
 }
 
+/// Systems that share the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shared {
+    /// From one place of the order to another.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether one of them records commands.
+    pub(super) records: bool,
+    /// Whether one of them shares the world with nobody, though it does not change it.
+    pub(super) has_apart: bool,
+}
+
 /// A piece of the serial order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Segment {
-    /// Systems that share the world: from one place of the order to another.
-    Shared(usize, usize),
+    /// Systems that share the world.
+    Shared(Shared),
     /// A system that has the world to itself, by its place in the order.
     Alone(usize),
     /// The world is refreshed.
@@ -94,20 +106,14 @@ impl Graph {
     /// Cuts the serial order into pieces.
     fn cut(&mut self, nodes: &[Node], phases: &[usize]) {
         let mut start = 0;
-        let close = |end: usize, start: &mut usize, segments: &mut Vec<Segment>| {
-            if *start < end {
-                segments.push(Segment::Shared(*start, end));
-            }
-            *start = end;
-        };
         for place in 0..self.order.len() {
             let at = self.order[place];
             if place > 0 && phases[self.order[place - 1]] != phases[at] {
-                close(place, &mut start, &mut self.segments);
+                self.close(nodes, &mut start, place);
                 self.segments.push(Segment::Refresh);
             }
             if nodes[at].system.is_exclusive() {
-                close(place, &mut start, &mut self.segments);
+                self.close(nodes, &mut start, place);
                 if !matches!(self.segments.last(), None | Some(Segment::Refresh)) {
                     self.segments.push(Segment::Refresh);
                 }
@@ -115,8 +121,19 @@ impl Graph {
                 start = place + 1;
             }
         }
-        close(self.order.len(), &mut start, &mut self.segments);
+        self.close(nodes, &mut start, self.order.len());
         self.segments.push(Segment::Refresh);
+    }
+
+    /// Ends a segment of systems that share the world, if there are any.
+    fn close(&mut self, nodes: &[Node], start: &mut usize, end: usize) {
+        let start = std::mem::replace(start, end);
+        let systems = &self.order[start..end];
+        if !systems.is_empty() {
+            let records = systems.iter().any(|&at| nodes[at].records);
+            let has_apart = systems.iter().any(|&at| nodes[at].is_apart);
+            self.segments.push(Segment::Shared(Shared { start, end, records, has_apart }));
+        }
     }
 
     /// Finds systems that exclude each other and whose order nobody has declared.

@@ -96,6 +96,8 @@ struct Node {
     is_enabled: bool,
     /// Whether it records commands.
     records: bool,
+    /// Whether it may leave something to be done at the refresh.
+    applies: bool,
     /// Whether it shares the world with nobody, though it does not change it.
     is_apart: bool,
 }
@@ -152,6 +154,7 @@ impl Schedule {
                 cost: 0,
                 is_enabled: true,
                 records: false,
+                applies: true,
                 is_apart: false,
             });
         }
@@ -243,6 +246,7 @@ impl Schedule {
         for node in &mut self.nodes {
             node.access = node.system.init(world);
             node.records = false;
+            node.applies = node.system.applies();
             node.is_apart = node.access.iter().any(|used| used == (Key::world(), Usage::Own));
             node.system.streams(&mut |_| node.records = true);
             for condition in &mut node.config.conditions {

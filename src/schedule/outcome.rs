@@ -22,10 +22,6 @@ impl Outcome {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(Self::Panicked)
     }
 
-    pub(super) fn is_failure(&self) -> bool {
-        matches!(self, Self::Failed(_) | Self::Panicked(_))
-    }
-
     /// Goes on with the panic of a system, or makes one of its error.
     #[track_caller]
     pub(super) fn fail(self, system: &str) -> ! {

@@ -60,6 +60,11 @@ pub trait System: Send + 'static {
     /// Does what had to wait until the world can be changed.
     fn apply(&mut self, world: &mut World);
 
+    /// Whether there may be anything of that kind.
+    fn applies(&self) -> bool {
+        true
+    }
+
     /// Forgets what was to be done, because the system has panicked.
     fn discard(&mut self, world: &mut World);
 
@@ -243,6 +248,10 @@ impl<F: SystemFunction<Marker>, Marker: 'static> System for FunctionSystem<F, Ma
         if let Some(state) = &mut self.state {
             <F::Param as SystemParam>::apply(state, world);
         }
+    }
+
+    fn applies(&self) -> bool {
+        F::Param::APPLIES
     }
 
     fn discard(&mut self, world: &mut World) {

@@ -142,6 +142,8 @@ impl<O: SystemOutput> SystemParam for Output<'_, O> {
     type State = ();
     type Item<'w, 's> = Output<'w, O>;
 
+    const APPLIES: bool = false;
+
     fn init(world: &mut World, access: &mut AccessSet) {
         if !world.has_resource::<Kept<O>>() {
             world.insert_resource(Kept::<O>(None));

@@ -103,6 +103,10 @@ pub trait SystemParam: Sized {
     /// parameters by hand passes it on: messages and removals count as read only then.
     fn ran(_state: &mut Self::State) {}
 
+    /// Whether [`apply`](Self::apply) does anything.
+    #[doc(hidden)]
+    const APPLIES: bool = true;
+
     /// Does what had to wait until the world can be changed.
     fn apply(_state: &mut Self::State, _world: &mut World) {}
 
@@ -145,6 +149,8 @@ impl<P: SystemParam> SystemParam for Option<P> {
     /// That of `P`, and whether it could be had the last time.
     type State = (P::State, bool);
     type Item<'w, 's> = Option<P::Item<'w, 's>>;
+
+    const APPLIES: bool = P::APPLIES;
 
     fn init(world: &mut World, access: &mut AccessSet) -> Self::State {
         (P::init(world, access), false)
@@ -207,6 +213,8 @@ macro_rules! tuple_param {
         impl<$($name: SystemParam),*> SystemParam for ($($name,)*) {
             type State = ($($name::State,)*);
             type Item<'w, 's> = ($($name::Item<'w, 's>,)*);
+
+            const APPLIES: bool = false $(|| $name::APPLIES)*;
 
             sole_param!($($name $at),*);
 

@@ -19,6 +19,8 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> SystemParam for Query<'_,
     type State = ();
     type Item<'w, 's> = Query<'w, D, F>;
 
+    const APPLIES: bool = false;
+
     fn init(_: &mut World, access: &mut AccessSet) {
         D::uses(&mut |key, usage| access.add(key, usage));
         F::uses(&mut |key, usage| access.add(key, usage));
@@ -42,6 +44,8 @@ impl<T: Component> SystemParam for Pool<'_, T> {
     type State = ();
     type Item<'w, 's> = Pool<'w, T>;
 
+    const APPLIES: bool = false;
+
     fn init(_: &mut World, access: &mut AccessSet) {
         access.add(Key::of::<T>(), Usage::Read);
     }
@@ -54,6 +58,8 @@ impl<T: Component> SystemParam for Pool<'_, T> {
 impl<T: Component> SystemParam for PoolMut<'_, T> {
     type State = ();
     type Item<'w, 's> = PoolMut<'w, T>;
+
+    const APPLIES: bool = false;
 
     fn init(world: &mut World, access: &mut AccessSet) {
         let id = world.register::<T>();
@@ -76,6 +82,8 @@ impl<R: Send + Sync + 'static> SystemParam for Res<'_, R> {
     type State = ();
     type Item<'w, 's> = Res<'w, R>;
 
+    const APPLIES: bool = false;
+
     fn init(_: &mut World, access: &mut AccessSet) {
         access.add(Key::of::<R>(), Usage::Read);
     }
@@ -90,6 +98,8 @@ impl<R: Send + Sync + 'static> SystemParam for ResMut<'_, R> {
     type State = ();
     type Item<'w, 's> = ResMut<'w, R>;
 
+    const APPLIES: bool = false;
+
     fn init(_: &mut World, access: &mut AccessSet) {
         access.add(Key::of::<R>(), Usage::Write);
     }
@@ -103,6 +113,8 @@ impl<R: Send + Sync + 'static> SystemParam for ResMut<'_, R> {
 impl SystemParam for &World {
     type State = ();
     type Item<'w, 's> = &'w World;
+
+    const APPLIES: bool = false;
 
     fn init(_: &mut World, access: &mut AccessSet) {
         access.add(Key::world(), Usage::Own);
@@ -154,6 +166,8 @@ impl<T> DerefMut for Local<'_, T> {
 impl<T: Default + Send + 'static> SystemParam for Local<'_, T> {
     type State = T;
     type Item<'w, 's> = Local<'s, T>;
+
+    const APPLIES: bool = false;
 
     fn init(_: &mut World, _: &mut AccessSet) -> T {
         T::default()
@@ -267,6 +281,8 @@ impl<M: Send + Sync + 'static> SystemParam for MessageReader<'_, M> {
     type State = MessageCursor<M>;
     type Item<'w, 's> = MessageReader<'w, M>;
 
+    const APPLIES: bool = false;
+
     fn init(world: &mut World, access: &mut AccessSet) -> MessageCursor<M> {
         access.add(Key::of::<Messages<M>>(), Usage::Read);
         world.message_cursor()
@@ -287,6 +303,8 @@ impl<M: Send + Sync + 'static> SystemParam for MessageReader<'_, M> {
 impl<M: Send + Sync + 'static> SystemParam for MessageWriter<'_, M> {
     type State = ();
     type Item<'w, 's> = MessageWriter<'w, M>;
+
+    const APPLIES: bool = false;
 
     fn init(world: &mut World, access: &mut AccessSet) {
         access.add(Key::of::<Messages<M>>(), Usage::Write);
@@ -335,6 +353,8 @@ impl<'w, T: Component> Deref for Removed<'w, T> {
 impl<T: Component> SystemParam for Removed<'_, T> {
     type State = RemovedCursor<T>;
     type Item<'w, 's> = Removed<'w, T>;
+
+    const APPLIES: bool = false;
 
     fn init(world: &mut World, access: &mut AccessSet) -> RemovedCursor<T> {
         access.add(Key::of::<RemovedKey<T>>(), Usage::Read);
