@@ -55,7 +55,7 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `derive` | yes | the derives of `Component`, `Bundle` and `SystemParam` |
+//! | `derive` | yes | the derives of `Component`, `Bundle`, `QueryData` and `SystemParam` |
 //! | `parallel` | yes | schedules that use several threads, and rayon's iterators over queries; without it both run on one |
 //! | `serde` | no | the module `snapshot`, and `Serialize` and `Deserialize` for [`Entity`] |
 //! | `tracing` | no | a span of the crate `tracing` for each run of a system |
@@ -94,7 +94,7 @@ pub use access::{AccessSet, Key, Usage};
 pub use cell::{Access, Conflict, Read, Write};
 pub use component::Component;
 pub use entity::{Entity, NoSuchEntity};
-pub use query::{Added, AnyOf, Changed, Has, Or, Query, Reacted, With, Without};
+pub use query::{Added, AnyOf, Changed, Has, Or, Query, QueryData, Reacted, With, Without};
 pub use schedule::{IntoConfigs, Schedule};
 pub use storage::{Mut, Ref};
 pub use system::{Local, MessageReader, Output, Removed, SystemOutput, SystemParam};
@@ -104,14 +104,14 @@ pub use world::{
 };
 
 #[cfg(feature = "derive")]
-pub use esker_macros::{Bundle, Component, SystemParam};
+pub use esker_macros::{Bundle, Component, QueryData, SystemParam};
 
 /// What most programs need: `use esker::prelude::*;`.
 pub mod prelude {
     pub use crate::{
         Added, AnyOf, Bundle, Changed, Commands, Component, Entity, EntityRef, Has, IntoConfigs,
-        Local, MessageReader, MessageWriter, Mut, Or, Output, Pool, PoolMut, Query, Reacted, Ref,
-        Removed, Res, ResMut, Schedule, SystemOutput, Tick, With, Without, World,
+        Local, MessageReader, MessageWriter, Mut, Or, Output, Pool, PoolMut, Query, QueryData,
+        Reacted, Ref, Removed, Res, ResMut, Schedule, SystemOutput, Tick, With, Without, World,
     };
 }
 

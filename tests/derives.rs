@@ -343,3 +343,9 @@ fn wrong_programs_are_refused_with_helpful_words() {
 fn the_parameters_of_a_bundle_may_have_any_name() {
     trybuild::TestCases::new().pass("tests/ui/right/bundle_with_any_parameter_names.rs");
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a compiler")]
+fn strict_lints_find_nothing_in_what_a_query_derives() {
+    trybuild::TestCases::new().pass("tests/ui/right/query_struct_under_strict_lints.rs");
+}

@@ -28,6 +28,7 @@ const UNSAFE: &[&str] = &[
     "query/lookup.rs",
     "query/many.rs",
     "query/mode.rs",
+    "query/named.rs",
     "query/opening.rs",
     "query/optional.rs",
     "query/parallel.rs",

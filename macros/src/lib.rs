@@ -3,6 +3,7 @@
 mod bundle;
 mod component;
 mod map_entities;
+mod query_data;
 mod snapshot;
 mod system_param;
 
@@ -87,4 +88,42 @@ pub fn derive_bundle(input: TokenStream) -> TokenStream {
 pub fn derive_system_param(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     system_param::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct of query terms a term: what is fetched has names.
+///
+/// The fields are terms: `Entity`, `&'w T`, `&'w mut T`, `Option<…>`, `Has<T>`, other such structs … A struct
+/// matches and borrows as the tuple of its fields, costs the same, and goes wherever that goes.
+///
+/// ```ignore
+/// #[derive(QueryData)]
+/// struct Mover<'w> {
+///     entity: Entity,
+///     position: &'w mut Position,
+///     velocity: &'w Velocity,
+///     armed: Has<Weapon>,
+/// }
+///
+/// for mover in &mut world.query::<Mover>() {
+///     mover.position.x += mover.velocity.x;
+/// }
+/// ```
+///
+/// The struct says what is fetched and is never made itself. Beside it the derive makes two structs with the same fields, which are
+/// what a query gives:
+///
+/// | struct | given by | a field has |
+/// |---|---|---|
+/// | `MoverItem<'w>` | who may write: `iter_mut`, `get_mut`, `for … in &mut query` | what its term gives: `&mut Position`, or `Mut<Position>` if that is tracked; `bool` for `Has<Weapon>` |
+/// | `MoverReadItem<'w>` | who reads: `iter`, `get`, `for … in &query` | the same, with `&Position` |
+///
+/// Methods belong to these: `impl MoverItem<'_> { … }`. `runs` gives a tuple of slices, in the order of the fields
+/// (with more than sixteen, a tuple of such tuples).
+///
+/// The struct has at most one lifetime, and may have other parameters: `struct Owned<'w, T: Component>`. It
+/// cannot be more public than the components it names.
+#[proc_macro_derive(QueryData)]
+pub fn derive_query_data(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    query_data::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -22,6 +22,8 @@ mod many;
 mod membership;
 mod merged;
 mod mode;
+#[doc(hidden)]
+pub mod named;
 mod opening;
 mod optional;
 #[cfg(feature = "parallel")]

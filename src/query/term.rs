@@ -21,7 +21,38 @@ use crate::world::BorrowConflict;
 /// | [`AnyOf<(A, B, …)>`](super::AnyOf) | a tuple of `Option`s | who matches one of them |
 /// | [`EntityRef`](crate::EntityRef) | all its components, borrowed one by one | all |
 /// | tuples of terms | a tuple | who matches all |
+/// | a struct that derives `QueryData` | a struct with the same fields | who matches all |
 ///
+/// # Examples
+/// A struct gives names to what is fetched. `MoverItem` and `MoverReadItem` are what it gives.
+/// ```
+/// # use esker::prelude::*;
+/// # #[derive(Component)] struct Position(f32);
+/// # #[derive(Component)] struct Velocity(f32);
+/// # #[derive(Component)] struct Weapon;
+/// #[derive(QueryData)]
+/// struct Mover<'w> {
+///     position: &'w mut Position,
+///     velocity: &'w Velocity,
+///     armed: Has<Weapon>,
+/// }
+///
+/// impl MoverItem<'_> {
+///     fn go(self) {
+///         self.position.0 += self.velocity.0;
+///     }
+/// }
+///
+/// let mut world = World::new();
+/// let boat = world.spawn((Position(0.0), Velocity(2.0)));
+///
+/// let mut movers = world.query::<Mover>();
+/// movers.iter_mut().for_each(MoverItem::go);
+/// let found = movers.get(boat).unwrap();
+/// assert_eq!((found.position.0, found.armed), (2.0, false));
+/// ```
+///
+/// # How it works
 /// A query fetches in stretches: a *view* is what the guards lend, a *search* what is read to find entities, a *place* says where the parts
 /// of one entity lie, and a *cursor* is made of both at the start of a stretch. Terms are those of
 /// the table; the methods are for the library itself.
@@ -37,8 +68,8 @@ use crate::world::BorrowConflict;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be fetched by a query",
     label = "not a query term",
-    note = "terms are `Entity`, `&T`, `&mut T`, `Option<…>`, `Has<T>`, `AnyOf<(…)>`, `EntityRef` \
-            and tuples of these, for components `T`",
+    note = "terms are `Entity`, `&T`, `&mut T`, `Option<…>`, `Has<T>`, `AnyOf<(…)>`, `EntityRef`, \
+            tuples of these and structs that derive `QueryData`, for components `T`",
     note = "a component derives `Component`; filters such as `With<T>` are the second parameter"
 )]
 pub unsafe trait QueryData: Sealed {

@@ -1,0 +1,6 @@
+use esker::prelude::*;
+
+#[derive(QueryData)]
+struct Anybody;
+
+fn main() {}
