@@ -237,6 +237,26 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         unsafe { fold_items::<D, M, A>(cursor, stretch.len, start, step) }
     }
 
+    /// Calls `step` with the items of the matches in the rows of a list.
+    // Never inlined: so it has the registers to itself.
+    #[inline(never)]
+    fn fold_rows<M: Mode, A>(
+        self,
+        rows: &[u32],
+        start: A,
+        mut step: impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        let mut folded = start;
+        for row in rows.chunks_exact(Piece::<'a, D, F>::WIDTH) {
+            let place = D::load(&row[1..]);
+            // SAFETY: a row has the place of the entity at its position in the driver.
+            let cursor = unsafe { self.cursor(row[0] as usize, place) };
+            // SAFETY: one entity; each is in one row (Q1).
+            folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
+        }
+        folded
+    }
+
     /// How many entities of this range, of which the first is a match at `place`, are a stretch.
     #[inline]
     fn look_ahead(self, search: D::Search<'a>, range: Range<usize>, place: D::Place) -> usize {
@@ -362,14 +382,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
             }
             Way::List(rows) => {
                 let rows = &rows[self.at * Self::WIDTH..self.end * Self::WIDTH];
-                for row in rows.chunks_exact(Self::WIDTH) {
-                    let place = D::load(&row[1..]);
-                    // SAFETY: a row has the place of the entity at its position in the driver.
-                    let cursor = unsafe { self.views.cursor(row[0] as usize, place) };
-                    // SAFETY: one entity; each is in one row (Q1).
-                    folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
-                }
-                folded
+                self.views.fold_rows::<M, A>(rows, folded, step)
             }
             Way::Picked(_) => {
                 while let Some(stretch) = self.next_stretch() {
