@@ -2,7 +2,6 @@
 
 /// How much there is to do.
 #[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(feature = "parallel"), allow(dead_code, reason = "there is one thread"))]
 pub(super) enum Size {
     /// So many values are copied to memory that is there.
     Filled(usize),
@@ -13,8 +12,10 @@ pub(super) enum Size {
 
 impl Size {
     /// Whether it takes longer than to wake another thread up, as measured.
-    #[cfg(feature = "parallel")]
-    fn is_worth_a_task(self) -> bool {
+    pub(super) fn is_worth_a_task(self) -> bool {
+        if cfg!(not(feature = "parallel")) {
+            return false;
+        }
         match self {
             Self::Filled(values) => values > 20_000,
             Self::Made(values) => values > 500_000,
@@ -37,6 +38,26 @@ pub(super) fn each<T: Send, R: Send>(
     }
     _ = size;
     list.into_iter().map(work).collect()
+}
+
+/// Does one thing on another thread while this one does the other, which need not leave it. They are of
+/// that size together.
+pub(super) fn beside<A: Send, B>(
+    size: Size,
+    there: impl FnOnce() -> A + Send,
+    here: impl FnOnce() -> B,
+) -> (A, B) {
+    #[cfg(feature = "parallel")]
+    if size.is_worth_a_task() {
+        let mut done = None;
+        let result = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| done = Some(there()));
+            here()
+        });
+        return (done.expect("the scope waits for it"), result);
+    }
+    _ = size;
+    (there(), here())
 }
 
 /// Does two things, which are of that size together.

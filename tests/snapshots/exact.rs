@@ -30,6 +30,26 @@ fn save_load_save_gives_the_same_bytes() {
     });
 }
 
+/// Big enough for several threads to write it. What they find out about the lists of ids is right,
+/// too: whether a list is that of all who live, in order, or another.
+#[test]
+fn a_world_that_several_threads_write_is_loaded_as_it_was() {
+    let mut world = World::new();
+    let values = (0..550_000).map(|n| (Velocity([n; 4]), Wide([n.into(); 4])));
+    let ids: Vec<Entity> = world.spawn_batch(values).collect();
+    for step in 0..4 {
+        let saved = bytes(&world);
+        let loaded = types().load().to_world(&saved).unwrap();
+        assert_eq!(hash(&loaded), hash(&world));
+        assert_eq!(loaded.pool::<Wide>().entities(), world.pool::<Wide>().entities());
+        match step {
+            0 => world.pool_mut::<Wide>().swap(300_000, 549_999).unwrap(),
+            1 => world.pool_mut::<Velocity>().swap(400_000, 549_999).unwrap(),
+            _ => world.despawn(ids[1234 + step]).unwrap(),
+        }
+    }
+}
+
 /// EnTT 39, 188: the loaded world goes on as the original does, also where loaded entities die.
 #[test]
 fn a_loaded_world_lives_on_as_the_original_does() {

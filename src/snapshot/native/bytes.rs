@@ -5,6 +5,7 @@ use std::io::Write;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::super::error::SnapshotError;
+use super::super::together::{Size, beside};
 use crate::entity::Entity;
 
 /// Writes bytes and remembers their checksum.
@@ -13,7 +14,7 @@ pub(in super::super) struct Sink<W> {
     hash: Xxh3,
 }
 
-/// Bytes that are hashed and copied while they are in the cache.
+/// Bytes that are hashed and copied while they are in the cache, by one thread.
 pub(super) const PIECE: usize = 1 << 15;
 
 impl<W: Write> Sink<W> {
@@ -22,6 +23,11 @@ impl<W: Write> Sink<W> {
     }
 
     pub(in super::super) fn put(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let size = Size::Made(bytes.len() / size_of::<u64>());
+        if size.is_worth_a_task() {
+            let Self { writer, hash } = self;
+            return Ok(beside(size, || hash.update(bytes), || writer.write_all(bytes)).1?);
+        }
         for piece in bytes.chunks(PIECE) {
             self.hash.update(piece);
             self.writer.write_all(piece)?;

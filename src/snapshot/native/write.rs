@@ -7,9 +7,10 @@ use super::super::error::SnapshotError;
 use super::super::gather::{Book, Gathered, GatheredColumn};
 use super::super::raw::RawColumn;
 use super::super::save::Reporter;
+use super::super::together::{Size, beside};
 use super::bytes::PIECE;
 use super::{FORMAT, LEAST_TO_OMIT, MAGIC, Sink, entry, form, ids, kind};
-use crate::entity::Entities;
+use crate::entity::{Entities, Entity};
 
 /// Writes a whole snapshot.
 pub(in super::super) fn write(
@@ -94,15 +95,12 @@ pub(in super::super) fn write_schema<W: Write>(
     Ok(())
 }
 
-/// Writes the book, and finds out on the way which columns have all that live, in order.
+/// Writes the book, and finds out meanwhile which columns have all that live, in order.
 fn write_book<W: Write>(
     sink: &mut Sink<W>,
     book: &Entities,
     columns: &[GatheredColumn<'_>],
 ) -> Result<Vec<bool>, SnapshotError> {
-    let is_candidate =
-        |column: &GatheredColumn<'_>| book.is_full() && column.entities().len() == book.len();
-    let mut living: Vec<bool> = columns.iter().map(is_candidate).collect();
     let record = book.record();
     for number in record.range {
         sink.u32(number)?;
@@ -111,23 +109,11 @@ fn write_book<W: Write>(
     sink.u32(record.last_version)?;
     sink.u32(record.free)?;
     sink.u64(book.near_slots().len() as u64)?;
-    let mut piece = [0_u64; PIECE / 8];
-    let mut done = 0;
-    loop {
-        let count = book.copy_near(done, &mut piece);
-        if count == 0 {
-            break;
-        }
-        // While they are in the cache.
-        for (living, column) in living.iter_mut().zip(columns).filter(|(living, _)| **living) {
-            let ids = &column.entities()[done..done + count];
-            let pairs = ids.iter().zip(&piece[..count]);
-            *living = pairs.fold(0, |unlike, (id, slot)| unlike | (id.raw() ^ slot)) == 0;
-        }
-        piece[..count].iter_mut().for_each(|number| *number = number.to_le());
-        sink.put(bytemuck::cast_slice(&piece[..count]))?;
-        done += count;
-    }
+    let lists: Vec<&[Entity]> = columns.iter().map(GatheredColumn::entities).collect();
+    let size = Size::Made(book.len());
+    let (living, written) =
+        beside(size, || have_all(book, &lists), || write_near_slots(sink, book));
+    written?;
     sink.u64(record.far.len() as u64)?;
     for (index, bits) in record.far {
         sink.u32(index)?;
@@ -146,6 +132,46 @@ fn write_book<W: Write>(
         sink.u32(habit)?;
     }
     Ok(living)
+}
+
+fn write_near_slots<W: Write>(sink: &mut Sink<W>, book: &Entities) -> Result<(), SnapshotError> {
+    let mut piece = [0_u64; PIECE / 8];
+    let mut done = 0;
+    loop {
+        let count = book.copy_near(done, &mut piece);
+        if count == 0 {
+            return Ok(());
+        }
+        piece[..count].iter_mut().for_each(|number| *number = number.to_le());
+        sink.put(bytemuck::cast_slice(&piece[..count]))?;
+        done += count;
+    }
+}
+
+/// Which of these lists have all that live, in the order of the book.
+fn have_all(book: &Entities, lists: &[&[Entity]]) -> Vec<bool> {
+    let mut known: Option<&[Entity]> = None;
+    let mut living = Vec::with_capacity(lists.len());
+    for &list in lists {
+        let has_all = match known {
+            Some(known) => are_same(list, known),
+            None => book.is_full() && book.are_near(list),
+        };
+        living.push(has_all);
+        known = known.or(has_all.then_some(list));
+    }
+    living
+}
+
+/// Whether two lists are equal; in wide registers, as far as each piece.
+fn are_same(a: &[Entity], b: &[Entity]) -> bool {
+    const PIECE: usize = 512;
+    let mut pieces = a.chunks(PIECE).zip(b.chunks(PIECE));
+    let is_same = |(a, b): (&[Entity], &[Entity])| {
+        let pairs = a.iter().zip(b);
+        pairs.fold(0, |unlike, (a, b)| unlike | (a.raw() ^ b.raw())) == 0
+    };
+    a.len() == b.len() && pieces.all(is_same)
 }
 
 /// Writes the ids and values of components.
