@@ -44,7 +44,7 @@ fn system(kind: usize, salt: u64) -> Configs {
         })
         .into_configs(),
         2 => (move |all: Query<(Entity, &A), Changed<A>>, mut commands: Commands| {
-            for (id, a) in all.iter().filter(|(_, a)| mix(a.0 ^ salt) % 3 == 0) {
+            for (id, a) in all.iter().filter(|(_, a)| mix(a.0 ^ salt).is_multiple_of(3)) {
                 let child = commands.spawn(C(a.0));
                 commands.insert(child, B(u64::from(child.index())));
                 commands.remove::<C>(id);
@@ -53,7 +53,7 @@ fn system(kind: usize, salt: u64) -> Configs {
         .into_configs(),
         3 => (move |all: Query<Entity, With<C>>, mut commands: Commands| {
             all.iter()
-                .filter(|id| mix(salt ^ id.to_bits()) % 3 == 0)
+                .filter(|id| mix(salt ^ id.to_bits()).is_multiple_of(3))
                 .for_each(|id| commands.despawn(id));
         })
         .into_configs(),
