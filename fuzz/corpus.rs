@@ -34,6 +34,12 @@ fn main() -> io::Result<()> {
             let input = [&[how], &content[..content.len() - 8]].concat();
             fs::write(format!("corpus/snapshot_bin/{name}-{seed}"), input)?;
         }
+        // How it is used, the sound snapshot, and the lies that it is told.
+        let mut rng = common::Rng::new(1000 + seed);
+        let lies = (0..12).map(|_| rng.next() as u8);
+        let input: Vec<u8> =
+            [12 + 3 * (seed % 3) as u8, seed as u8].into_iter().chain(lies).collect();
+        fs::write(format!("corpus/snapshot_bin/lies-{seed}"), input)?;
     }
     decisions()
 }

@@ -281,7 +281,7 @@ impl Parts {
                     5 if column.ids.len() > 1 => column.ids[0] = column.ids[1],
                     6 if !column.ids.is_empty() => {
                         column.ids.pop();
-                        column.count -= 1;
+                        column.count = column.count.wrapping_sub(1);
                     }
                     7 if !column.values.is_empty() => {
                         let at = rng.below(column.values.len());
@@ -291,7 +291,7 @@ impl Parts {
                         let at = rng.below(column.ids.len());
                         column.ids[at] = id;
                     }
-                    _ => column.count += 1,
+                    _ => column.count = column.count.wrapping_add(1),
                 }
             }
             _ => self.format = big(rng) as u32,
