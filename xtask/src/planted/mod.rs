@@ -6,6 +6,7 @@
 //! instead, and the tests that must fail then. The sources themselves know nothing of it.
 
 mod copy;
+mod hunt;
 mod plant;
 mod trial;
 
@@ -31,6 +32,10 @@ pub(crate) struct Options {
     /// Plant this many: always the same, from all parts of the list.
     #[arg(long)]
     some: Option<usize>,
+    /// Let the fuzz targets look for the bugs that are made for them, and not the tests; this many
+    /// seconds each.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "180")]
+    fuzz: Option<u32>,
 }
 
 /// How many bugs were planted, and how many nobody found.
@@ -54,7 +59,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
 
 /// Options for who wants a few, and has just run the tests.
 pub(crate) fn some(count: Option<usize>) -> Options {
-    Options { names: vec![], list: false, skip_clean: count.is_some(), some: count }
+    Options { names: vec![], list: false, skip_clean: count.is_some(), some: count, fuzz: None }
 }
 
 /// Plants what is asked for, and prints a table that a report can take over.
@@ -66,18 +71,18 @@ pub(crate) fn plant_all(options: &Options) -> Result<Tally, Box<dyn std::error::
     for plant in &all {
         plant.planted(&copy.original(&plant.file)?)?;
     }
-    if !options.skip_clean {
+    if !options.skip_clean && options.fuzz.is_none() {
         try_without(&copy, &chosen)?;
     }
     println!("| planted bug | kind of bug, and who had it | found by | time |\n|---|---|---|---:|");
     let mut missed = 0;
     for plant in &chosen {
         let begun = Instant::now();
-        let verdict = try_with(&copy, plant)?;
+        let verdict = try_with(&copy, plant, options.fuzz)?;
         let found = match &verdict {
             Verdict::Passed => {
                 missed += 1;
-                format!("**nobody** ({})", plant.tests)
+                format!("**nobody** ({})", seeker(plant, options.fuzz))
             }
             Verdict::Failed(by) => by.clone(),
         };
@@ -96,6 +101,7 @@ fn choose<'a>(
         options.names.is_empty() || options.names.iter().any(|name| plant.name.contains(name))
     };
     let mut chosen: Vec<&Plant> = all.iter().filter(is_asked).collect();
+    chosen.retain(|plant| options.fuzz.is_none() || plant.fuzz.is_some());
     if let Some(count) = options.some {
         let apart = (chosen.len() / count.max(1)).max(1);
         chosen = chosen.into_iter().step_by(apart).take(count).collect();
@@ -120,13 +126,25 @@ fn try_without(copy: &Copy, chosen: &[&Plant]) -> Outcome {
     Ok(())
 }
 
-fn try_with(copy: &Copy, plant: &Plant) -> Result<Verdict, Box<dyn std::error::Error>> {
-    eprintln!("planting {}: {}", plant.name, plant.tests);
+fn try_with(
+    copy: &Copy,
+    plant: &Plant,
+    fuzz: Option<u32>,
+) -> Result<Verdict, Box<dyn std::error::Error>> {
+    eprintln!("planting {}: {}", plant.name, seeker(plant, fuzz));
     let right = copy.original(&plant.file)?;
     copy.put(&plant.file, &plant.planted(&right)?)?;
-    let verdict = Trial::new(copy, &plant.tests).and_then(|trial| trial.run());
+    let verdict = match (fuzz, &plant.fuzz) {
+        (Some(seconds), Some(target)) => hunt::run(copy, target, seconds),
+        _ => Trial::new(copy, &plant.tests).and_then(|trial| trial.run()),
+    };
     copy.put(&plant.file, &right)?;
     verdict.map_err(|error| format!("{}: {error}", plant.name).into())
+}
+
+/// Who has to find a bug.
+fn seeker(plant: &Plant, fuzz: Option<u32>) -> &str {
+    plant.fuzz.as_deref().filter(|_| fuzz.is_some()).unwrap_or(&plant.tests)
 }
 
 pub(crate) fn seconds(time: Duration) -> String {

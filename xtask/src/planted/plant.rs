@@ -4,6 +4,7 @@
 //! kind: what goes wrong (who had it)
 //! file: src/sparse/set.rs
 //! tests: --lib sparse::
+//! fuzz: operations (only if that target is to find it as well)
 //! --- right
 //! a piece of the file, which occurs there once
 //! --- wrong
@@ -28,6 +29,8 @@ pub(super) struct Plant {
     pub(super) file: String,
     /// The tests that must find it, as said to `cargo test`, or `loom` and the path of models.
     pub(super) tests: String,
+    /// The fuzz target that must find it, too.
+    pub(super) fuzz: Option<String>,
     right: String,
     wrong: String,
 }
@@ -63,6 +66,7 @@ impl Plant {
             kind: line("kind")?,
             file: line("file")?,
             tests: line("tests")?,
+            fuzz: line("fuzz"),
             right: right.to_owned(),
             wrong: wrong.to_owned(),
         })

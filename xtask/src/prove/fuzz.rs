@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Result as Outcome;
@@ -24,30 +24,46 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
                      -Zsanitizer=address --cfg fuzzing -Cdebug-assertions -Ccodegen-units=16";
 
 pub(super) fn run(long: bool) -> Tried {
-    let (folder, host) = (root().join("fuzz"), shell::host()?);
     let built = shell::target().join("fuzz");
-    if let Some(why) = missing(&folder, &host, &built)? {
-        return Ok(Outcome::Skipped(why));
-    }
-    let Some(mut build) = shell::nightly() else { return Err("a toolchain that went away".into()) };
-    build.current_dir(&folder).args(["build", "--release", "--bins", "--target", &host]);
-    build.arg("--target-dir").arg(&built).env("RUSTFLAGS", FLAGS);
-    eprintln!("  cargo +nightly build --release --bins, in `fuzz`");
-    if !build.status()?.success() {
-        return Ok(Outcome::Failed("the targets do not build".to_owned()));
-    }
+    let programs = match build(&root(), &built, &["--bins"])? {
+        Built::Programs(programs) => programs,
+        Built::Impossible(why) => return Ok(Outcome::Skipped(why)),
+        Built::Broken => return Ok(Outcome::Failed("the targets do not build".to_owned())),
+    };
     let (seconds, mut inputs) = (if long { LONG } else { SHORT }, 0);
-    let targets = targets(&folder)?;
+    let targets = targets(&root().join("fuzz"))?;
     for name in &targets {
         eprintln!("  {name}, {seconds} s");
-        let program = built.join(&host).join("release").join(name);
-        match attack(&program, name, seconds, &built)? {
+        match attack(&programs.join(name), name, seconds, &built)? {
             Some(count) => inputs += count,
             None => return Ok(Outcome::Failed(format!("target {name}: see {}", built.display()))),
         }
     }
     let count = targets.len();
     Ok(Outcome::Passed(format!("{count} targets, {seconds} s each, {inputs} inputs")))
+}
+
+/// What came of building targets.
+pub(crate) enum Built {
+    /// The folder of their programs.
+    Programs(PathBuf),
+    /// What this machine has not.
+    Impossible(String),
+    Broken,
+}
+
+/// Builds targets of a tree of sources into a folder.
+pub(crate) fn build(tree: &Path, built: &Path, which: &[&str]) -> Result<Built, Box<dyn Error>> {
+    let (folder, host) = (tree.join("fuzz"), shell::host()?);
+    if let Some(why) = missing(&folder, &host, built)? {
+        return Ok(Built::Impossible(why));
+    }
+    let Some(mut build) = shell::nightly() else { return Err("a toolchain that went away".into()) };
+    build.current_dir(&folder).args(["build", "--release", "--target", &host]).args(which);
+    build.arg("--target-dir").arg(built).env("RUSTFLAGS", FLAGS);
+    eprintln!("  cargo +nightly build --release {}, in `fuzz`", which.join(" "));
+    let is_built = build.status()?.success();
+    Ok(if is_built { Built::Programs(built.join(host).join("release")) } else { Built::Broken })
 }
 
 /// What there is not of all that is needed.
@@ -88,6 +104,23 @@ fn attack(
     seconds: u32,
     built: &Path,
 ) -> Result<Option<u64>, Box<dyn Error>> {
+    let done = fuzzer(program, name, seconds, built)?.output()?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    if !done.status.success() {
+        eprintln!("{said}");
+        return Ok(None);
+    }
+    let count = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+    Ok(Some(count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)))
+}
+
+/// A run of a target, which begins with the inputs that are kept.
+pub(crate) fn fuzzer(
+    program: &Path,
+    name: &str,
+    seconds: u32,
+    built: &Path,
+) -> Result<Command, Box<dyn Error>> {
     // What it finds out goes to the first folder, so that the kept inputs stay few.
     let found = built.join("found").join(name);
     let harmful = built.join("harmful");
@@ -98,12 +131,6 @@ fn attack(
     command.args(["-rss_limit_mb=2048", "-print_final_stats=1"]);
     command.arg(format!("-max_total_time={seconds}"));
     command.arg(format!("-artifact_prefix={}/{name}-", harmful.display()));
-    let done = command.stdout(Stdio::inherit()).stderr(Stdio::piped()).output()?;
-    let said = String::from_utf8_lossy(&done.stderr);
-    if !done.status.success() {
-        eprintln!("{said}");
-        return Ok(None);
-    }
-    let count = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-    Ok(Some(count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)))
+    command.stdout(Stdio::inherit()).stderr(Stdio::piped());
+    Ok(command)
 }

@@ -4,7 +4,7 @@
 //! stage is one kind of attack. What a machine cannot run is named as skipped, with the reason, so that
 //! a short list is never taken for a complete one.
 
-mod fuzz;
+pub(crate) mod fuzz;
 mod shell;
 mod stages;
 
