@@ -158,6 +158,8 @@ fn load(long: bool) -> Tried {
     let Outcome::Passed(done) = few_types else { return Ok(few_types) };
     let mut command = test(false, "load");
     command.arg("types").env("RUSTFLAGS", "--cfg esker_load");
+    // What cargo keeps for the next build, and debug information, would take gigabytes more.
+    command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.arg("--target-dir").arg(shell::target().join("load"));
     Ok(match tests(&mut command, "")? {
         Outcome::Passed(_) => Outcome::Passed(format!("{done}, 5,000 component types")),
