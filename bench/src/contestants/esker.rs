@@ -5,7 +5,7 @@
 //! are those of the native format.
 
 mod everyday;
-mod save;
+pub mod save;
 mod systems;
 
 use std::any::Any;

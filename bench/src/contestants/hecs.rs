@@ -20,7 +20,7 @@ use crate::{
 };
 
 mod everyday;
-mod save;
+pub mod save;
 
 /// hecs with its default features.
 #[derive(Debug)]

@@ -501,7 +501,8 @@ fn serialize((world, bytes): &mut (World, Vec<u8>)) {
     encode(world, bytes);
 }
 
-fn encode(world: &World, bytes: &mut Vec<u8>) {
+/// Writes a world, in place of what `bytes` holds.
+pub fn encode(world: &World, bytes: &mut Vec<u8>) {
     bytes.clear();
     let mut out = bincode::Serializer::new(bytes, options());
     let written = world.serialize::<_, View<Position>>(&mut out).is_ok()
@@ -514,7 +515,11 @@ fn deserialize((bytes, world): &mut (Vec<u8>, World)) {
     *world = decode(bytes);
 }
 
-fn decode(bytes: &[u8]) -> World {
+/// Reads a world.
+///
+/// # Panics
+/// With "the bytes are our own" if they are refused.
+pub fn decode(bytes: &[u8]) -> World {
     let world = World::new();
     let mut input = bincode::Deserializer::from_slice(bytes, options());
     let read = world.deserialize::<_, ViewMut<Position>>(&mut input).is_ok()

@@ -24,7 +24,7 @@ use crate::{
 };
 
 mod everyday;
-mod save;
+pub mod save;
 
 /// specs with its default features.
 #[derive(Debug)]

@@ -34,7 +34,8 @@ pub(super) fn serialize((world, bytes): &mut (World, Vec<u8>)) {
     encode(world, bytes);
 }
 
-pub(super) fn encode(world: &World, bytes: &mut Vec<u8>) {
+/// Writes a world, in place of what `bytes` holds.
+pub fn encode(world: &World, bytes: &mut Vec<u8>) {
     bytes.clear();
     TYPES.save().to_writer(world, bytes).expect("both components are registered");
 }
@@ -44,7 +45,11 @@ pub(super) fn deserialize((bytes, world): &mut (Vec<u8>, World)) {
     *world = decode(bytes);
 }
 
-pub(super) fn decode(bytes: &[u8]) -> World {
+/// Reads a world.
+///
+/// # Panics
+/// With "the bytes are our own" if they are refused.
+pub fn decode(bytes: &[u8]) -> World {
     TYPES.load().to_world(bytes).expect("the bytes are our own")
 }
 

@@ -19,7 +19,8 @@ pub(super) fn serialize((world, bytes): &mut (World, Vec<u8>)) {
     encode(world, bytes);
 }
 
-pub(super) fn encode(world: &World, bytes: &mut Vec<u8>) {
+/// Writes a world, in place of what `bytes` holds.
+pub fn encode(world: &World, bytes: &mut Vec<u8>) {
     bytes.clear();
     let mut serializer = bincode::Serializer::new(bytes, options());
     column::serialize_satisfying::<&Position, _, _>(
@@ -35,7 +36,11 @@ pub(super) fn deserialize((bytes, world): &mut (Vec<u8>, World)) {
     *world = decode(bytes);
 }
 
-pub(super) fn decode(bytes: &[u8]) -> World {
+/// Reads a world.
+///
+/// # Panics
+/// With "the bytes are our own" if they are refused.
+pub fn decode(bytes: &[u8]) -> World {
     let mut deserializer = bincode::Deserializer::from_slice(bytes, options());
     column::deserialize(&mut Context::default(), &mut deserializer).expect("the bytes are our own")
 }

@@ -29,7 +29,7 @@ fn empty() -> World {
 }
 
 /// A world of `n` entities with two components and the mark that `saveload` asks for.
-pub(super) fn marked(n: usize) -> World {
+pub fn marked(n: usize) -> World {
     let mut world = empty();
     for i in 0..n {
         let builder = world.create_entity().with(kernel::position(i)).with(kernel::velocity(i));
@@ -43,7 +43,8 @@ pub(super) fn serialize((world, bytes): &mut (World, Vec<u8>)) {
     encode(world, bytes);
 }
 
-pub(super) fn encode(world: &World, bytes: &mut Vec<u8>) {
+/// Writes a world, in place of what `bytes` holds.
+pub fn encode(world: &World, bytes: &mut Vec<u8>) {
     bytes.clear();
     let mut out = bincode::Serializer::new(bytes, options());
     SerializeComponents::<Infallible, Mark>::serialize(
@@ -60,7 +61,11 @@ pub(super) fn deserialize((bytes, world): &mut (Vec<u8>, World)) {
     *world = decode(bytes);
 }
 
-pub(super) fn decode(bytes: &[u8]) -> World {
+/// Reads a world.
+///
+/// # Panics
+/// With "the bytes are our own" if they are refused.
+pub fn decode(bytes: &[u8]) -> World {
     let mut world = empty();
     {
         let mut input = bincode::Deserializer::from_slice(bytes, options());
