@@ -84,8 +84,12 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
                 is_sure = prefix.is_sure;
                 survey.prefix = Some(prefix);
             }
-            let driver = survey.driver.map(|driver| driver.id);
-            data = D::aligned(data, &|id| aligned(self.world, driver, id));
+            let (driver, prefix) = (survey.driver.map(|driver| driver.id), survey.prefix);
+            data = D::aligned(data, &|id| match prefix {
+                // That of others does not matter: nobody goes further.
+                Some(prefix) if prefix.owns(id) => prefix.len,
+                _ => aligned(self.world, driver, id),
+            });
         }
         (Views { data, filter, entities, world: self.world, is_sure }, survey)
     }

@@ -81,7 +81,8 @@ const PATIENCE: u32 = 8;
 const REACH: (usize, usize) = (64, 4096);
 
 impl Guess {
-    /// `alone` says that the query has no pool but the driver, so that looking ahead is free.
+    /// `alone` says that the query has no pool but the driver, or only pools that are known to hold the
+    /// same, so that looking ahead is free.
     pub(super) fn new(alone: bool, is_exact: bool) -> Self {
         let reach = if alone { usize::MAX } else { REACH.0 };
         Self { wait: 0, misses: 0, reach, is_exact }

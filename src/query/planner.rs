@@ -89,7 +89,7 @@ pub(super) fn piece<'a, D: QueryData, F: QueryFilter>(
         (None, None) => {
             let is_matched = views.is_sure || survey.required <= 1 && !survey.is_picky;
             let is_exact = is_matched && !survey.is_timed;
-            Piece::direct(views, Guess::new(survey.pools <= 1, is_exact))
+            Piece::direct(views, Guess::new(survey.is_one_stretch(), is_exact))
         }
     }
 }

@@ -16,6 +16,18 @@ pub(super) struct Prefix {
     pub(super) len: usize,
     /// Whether all of these match.
     pub(super) is_sure: bool,
+    /// Whether all of these match and lie at the same positions in every pool of the query.
+    pub(super) is_whole: bool,
+    /// The pools in which they lie at the same positions, as bits.
+    owned: u64,
+}
+
+impl Prefix {
+    /// Whether they lie at the same positions in the pool of a component.
+    #[inline]
+    pub(super) fn owns(&self, component: u32) -> bool {
+        component < u64::BITS && self.owned & 1 << component != 0
+    }
 }
 
 /// The group whose members a query is among, if there is one: the smallest.
@@ -34,7 +46,9 @@ pub(super) fn covering(world: &World, query: Needs) -> Option<Prefix> {
             let first = condition.owned.first().map(|&id| Wanted { id, name: "" });
             let only = query.wanted.or(first);
             let is_sure = need == needs && deny == denies && !query.has_choice;
-            best = Some(Prefix { only, len, is_sure });
+            let is_all = (needs | denies).count_ones() as usize == query.pools;
+            let is_whole = is_sure && is_all && need & !owned == 0;
+            best = Some(Prefix { only, len, is_sure, is_whole, owned });
         }
     }
     let is_shorter = |prefix: &Prefix| {

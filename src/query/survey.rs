@@ -85,6 +85,8 @@ pub(super) struct Needs {
     pub(super) wanted: Option<Wanted>,
     /// Length of the driver.
     pub(super) shortest: Option<usize>,
+    /// Pools that are fetched from or filtered by, optional ones too.
+    pub(super) pools: usize,
 }
 
 /// Finds the driver.
@@ -137,16 +139,22 @@ impl Survey<'_> {
     #[inline]
     pub(super) fn is_simple(&self) -> bool {
         self.is_timed
-            || self.pools <= 1
+            || self.is_one_stretch()
             || self.driver.is_none_or(|driver| driver.entities.len() < SMALL)
+    }
+
+    /// Whether all matches are known to follow each other in every pool.
+    #[inline]
+    pub(super) fn is_one_stretch(&self) -> bool {
+        self.pools <= 1 || self.prefix.is_some_and(|prefix| prefix.is_whole)
     }
 
     /// What it takes to be a match, as far as groups can say something about it.
     #[inline(always)]
     pub(super) fn needs(&self) -> Needs {
         let shortest = self.driver.map(|driver| driver.entities.len());
-        let Self { masks, has_choice, wanted, .. } = *self;
-        Needs { masks, has_choice, wanted, shortest }
+        let Self { masks, has_choice, wanted, pools, .. } = *self;
+        Needs { masks, has_choice, wanted, shortest, pools }
     }
 
     #[inline]
