@@ -1,6 +1,7 @@
 //! Chooses the way through the matches, and makes plans.
 //!
-//! The rules: a query over one pool, or with a driver shorter than `SMALL`, is walked directly.
+//! The rules: a query over one pool, over pools that one group owns, or with a driver shorter than
+//! `SMALL` is walked directly.
 //! Any other has its plan looked up under its shape and the stamps of its pools. The first walk
 //! since a pool changed goes directly; the second makes a plan, which is kept and used from then
 //! on. So a world that changes between every two walks never pays for a plan.
