@@ -11,7 +11,7 @@ const PANEL: (u32, u32) = (460, 320);
 const HEAD: u32 = 100;
 
 /// One contestant's points in a panel: its place in the list, and (N, ns) by N.
-type Line = (usize, Vec<(f64, f64)>);
+pub(super) type Line = (usize, Vec<(f64, f64)>);
 
 /// The growth of several workloads.
 pub(super) struct Chart<'a> {
@@ -52,13 +52,19 @@ impl<'a> Chart<'a> {
             let (column, row) = ((at % COLUMNS) as u32, (at / COLUMNS) as u32);
             let (left, top) = (column * PANEL.0, HEAD + row * PANEL.1);
             let panel = root.clone().shrink((left, top), PANEL);
-            draw_panel(&panel, *workload, lines)?;
+            draw_panel(&panel, workload.name(), lines, &[])?;
         }
         Ok(())
     }
 }
 
-fn draw_panel<DB: DrawingBackend>(panel: &Canvas<DB>, workload: Workload, lines: &[Line]) -> Drawn {
+/// Draws lines with a caption, and a legend of those that `names` has a name for.
+pub(super) fn draw_panel<DB: DrawingBackend>(
+    panel: &Canvas<DB>,
+    caption: &str,
+    lines: &[Line],
+    names: &[&str],
+) -> Drawn {
     let points = || lines.iter().flat_map(|(_, points)| points);
     let span = |of: fn(&(f64, f64)) -> f64| {
         let low = points().map(of).fold(f64::INFINITY, f64::min);
@@ -66,7 +72,7 @@ fn draw_panel<DB: DrawingBackend>(panel: &Canvas<DB>, workload: Workload, lines:
         (low * 0.8)..(high * 1.25)
     };
     let mut chart = ChartBuilder::on(panel)
-        .caption(workload.name(), ("sans-serif", 18))
+        .caption(caption, ("sans-serif", 18))
         .margin(12)
         .x_label_area_size(28)
         .y_label_area_size(52)
@@ -84,9 +90,24 @@ fn draw_panel<DB: DrawingBackend>(panel: &Canvas<DB>, workload: Workload, lines:
         .map_err(text)?;
     for (who, points) in lines {
         let style = colour(*who).stroke_width(2);
-        chart.draw_series(LineSeries::new(points.iter().copied(), style)).map_err(text)?;
+        let series =
+            chart.draw_series(LineSeries::new(points.iter().copied(), style)).map_err(text)?;
+        if let Some(name) = names.get(*who) {
+            series
+                .label(*name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
+        }
         let dots = points.iter().map(|point| Circle::new(*point, 3, colour(*who).filled()));
         chart.draw_series(dots).map_err(text)?;
+    }
+    if !names.is_empty() {
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperLeft)
+            .background_style(WHITE.mix(0.8))
+            .label_font(("sans-serif", 14))
+            .draw()
+            .map_err(text)?;
     }
     Ok(())
 }

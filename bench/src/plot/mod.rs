@@ -1,8 +1,8 @@
 //! Pictures of the tables.
 //!
 //! [`bars`] shows one size: ratios to raw on a log axis, one group of bars per workload.
-//! [`lines`] shows growth: nanoseconds per entity by N, one panel per workload. Both draw on
-//! any backend; this file picks files and colours.
+//! [`lines`] shows growth: nanoseconds per entity by N, one panel per workload. [`panels`] shows
+//! whatever has lines. They draw on any backend; this file picks files and colours.
 
 use std::{path::Path, sync::Once};
 
@@ -16,6 +16,9 @@ use crate::{cli::Format, contestant::Contestant, measure::Record, workload::Work
 
 mod bars;
 mod lines;
+mod panels;
+
+pub use panels::Panel;
 
 /// What drawing may fail with, as text.
 type Drawn = Result<(), String>;
@@ -63,6 +66,14 @@ pub fn lines(
         }
     }
     Ok(())
+}
+
+/// Draws panels, each with lines of its own, under a title into the file `stem` of `dir`.
+///
+/// # Errors
+/// A sentence that names the file that could not be written.
+pub fn panels(dir: &Path, stem: &str, title: &str, panels: &[Panel]) -> Drawn {
+    with_png(dir, stem, panels::size(panels), |root| panels::draw(root, title, panels))
 }
 
 fn with_svg(
@@ -156,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn both_pictures_are_written_in_both_formats() {
+    fn all_pictures_are_written() {
         let dir = tempfile::tempdir().unwrap();
         let cell = |n, contestant: &str| Record {
             workload: "iter_1".into(),
@@ -173,7 +184,11 @@ mod tests {
         bars(dir.path(), &formats, 10, &all, &records).unwrap();
         lines(dir.path(), &formats, &[Workload::Iter1], &all, &records).unwrap();
 
-        for file in ["bars-10.svg", "bars-10.png", "lines.svg", "lines.png"] {
+        let points = vec![(1.0, 2.0), (10.0, 3.0)];
+        let panel = Panel { caption: "breadth".into(), lines: vec![("walk".into(), points)] };
+        panels(dir.path(), "panels", "ns", &[panel]).unwrap();
+
+        for file in ["bars-10.svg", "bars-10.png", "lines.svg", "lines.png", "panels.png"] {
             assert!(dir.path().join(file).metadata().unwrap().len() > 500, "{file} is empty");
         }
         assert!(

@@ -6,10 +6,12 @@
 
 mod kinds;
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use ::esker::prelude::*;
 use clap::Parser;
+use esker_bench::plot::{self, Panel};
 use esker_bench::{stats, table, threads};
 use kinds::{C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, KINDS, kind};
 
@@ -28,17 +30,21 @@ struct Cli {
     /// Leaves out sizes above this.
     #[arg(short, long, default_value_t = usize::MAX)]
     most: usize,
+
+    /// Draws `breadth.png` into this directory.
+    #[arg(long)]
+    plots: Option<PathBuf>,
 }
 
-fn main() {
+fn main() -> Result<(), String> {
     let cli = Cli::parse();
-    threads::inside(|| {
+    let panels = threads::inside(|| {
         let sizes =
             |all: &[usize]| all.iter().copied().filter(|s| *s <= cli.most).collect::<Vec<_>>();
         let types = sizes(&[10, 30, 60, 64, 65, 100, 300, KINDS]);
-        show("component types", "ns per entity", &types, &cli, by_types);
+        let types = show("component types", "ns per entity", &types, &cli, by_types);
         let widths = sizes(&[1, 3, 10, 30, 60, 64, 65, 100, 300]);
-        show(
+        let widths = show(
             "components of an entity",
             "ns per component, `get` and `walk` per entity",
             &widths,
@@ -46,14 +52,28 @@ fn main() {
             by_width,
         );
         let systems = sizes(&[10, 30, 100, 300, 1000, 3000, 10_000]);
-        show("systems", "ns per system", &systems, &cli, by_systems);
+        let systems = show("systems", "ns per system", &systems, &cli, by_systems);
+        [types, widths, systems]
     });
+    match &cli.plots {
+        Some(dir) => {
+            plot::panels(dir, "breadth", "Esker, nanoseconds by breadth (flat is ideal)", &panels)
+        }
+        None => Ok(()),
+    }
 }
 
 /// One column of a table: a name and its nanoseconds.
 type Times = Vec<(&'static str, f64)>;
 
-fn show(what: &str, unit: &str, sizes: &[usize], cli: &Cli, measure: fn(usize, &Cli) -> Times) {
+/// Prints a table and returns it as lines.
+fn show(
+    what: &str,
+    unit: &str,
+    sizes: &[usize],
+    cli: &Cli,
+    measure: fn(usize, &Cli) -> Times,
+) -> Panel {
     let mut rows: Vec<(&str, Vec<f64>)> = Vec::new();
     for &size in sizes {
         let mut samples: Vec<(&str, Vec<f64>)> = Vec::new();
@@ -78,11 +98,14 @@ fn show(what: &str, unit: &str, sizes: &[usize], cli: &Cli, measure: fn(usize, &
         heads.join(" | "),
         "--:|".repeat(sizes.len())
     );
-    for (name, times) in rows {
+    for (name, times) in &rows {
         let cells: Vec<_> = times.iter().map(|time| format!("{time:.1}")).collect();
         println!("| {name} | {} |", cells.join(" | "));
     }
     println!();
+    let points = |times: Vec<f64>| sizes.iter().map(|size| *size as f64).zip(times).collect();
+    let lines = rows.into_iter().map(|(name, times)| (name.to_owned(), points(times)));
+    Panel { caption: format!("{what}: {unit}"), lines: lines.collect() }
 }
 
 /// Runs `work` and says how many nanoseconds each of `parts` took.
