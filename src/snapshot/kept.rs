@@ -6,7 +6,7 @@ use super::form::Snapshot;
 use crate::cell::Read;
 use crate::component::Component;
 use crate::storage::Columns;
-use crate::world::{Arrival, Map, Returning};
+use crate::world::{Arrival, Map, Return, Returning};
 
 /// The values of a component in a world, to be copied.
 pub(super) trait Keepable: Send + Sync {
@@ -21,6 +21,9 @@ pub(super) trait Keepable: Send + Sync {
 pub(super) trait Kept: Returning + Any + Send + Sync {
     /// Name of the component.
     fn name(&self) -> &'static str;
+
+    /// Number of values.
+    fn len(&self) -> usize;
 
     /// Drops values that need it, and keeps the memory.
     fn release(&mut self);
@@ -38,6 +41,8 @@ struct Copied<T: Component> {
     /// Of which pool they have the same entities in the same order: the number of its world, and the
     /// stamp that it had.
     alike: Option<(u64, u64)>,
+    /// What the world had, or will have, while it returns to these.
+    away: Option<Map<T>>,
 }
 
 impl<T: Component + Snapshot> Keepable for Original<'_, T> {
@@ -61,19 +66,36 @@ impl<T: Component + Snapshot> Keepable for Original<'_, T> {
 
 impl<T: Component> Default for Copied<T> {
     fn default() -> Self {
-        Self { columns: Columns::default(), alike: None }
+        Self { columns: Columns::default(), alike: None, away: None }
     }
 }
 
 impl<T: Component> Returning for Copied<T> {
-    fn exchange(&mut self, with: &mut Arrival<'_>) {
-        with.exchange(&mut self.columns, &mut self.alike);
+    fn take(&mut self, from: &mut Arrival<'_>) {
+        self.away = Some(from.take(self.columns.entities()));
+    }
+
+    fn exchange(&mut self, by: Return) {
+        let Some(map) = &mut self.away else { return };
+        self.columns.shift_ticks(by.later, by.now);
+        let is_alike = self.alike == Some((by.world, map.set().stamp()));
+        self.alike = Some((by.world, map.exchange(&mut self.columns, is_alike)));
+    }
+
+    fn put(&mut self, into: &mut Arrival<'_>) {
+        if let Some(map) = self.away.take() {
+            into.put_back(map);
+        }
     }
 }
 
 impl<T: Component + Snapshot> Kept for Copied<T> {
     fn name(&self) -> &'static str {
         T::NAME
+    }
+
+    fn len(&self) -> usize {
+        self.columns.entities().len()
     }
 
     fn release(&mut self) {

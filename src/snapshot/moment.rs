@@ -73,9 +73,13 @@ impl Moment {
     pub(super) fn put_back(&mut self, world: &mut World, types: &SnapshotTypes) {
         types.put_resources(world, std::mem::take(&mut self.resources));
         RawSections::put(world, std::mem::take(&mut self.raw));
+        let size = Size::Filled(self.columns.iter().map(|column| column.len()).sum());
         let columns = self.columns.iter_mut().map(|column| &mut **column as &mut dyn Returning);
         let mut columns: Vec<&mut dyn Returning> = columns.collect();
-        world.return_to(self.tick, &mut self.book, &mut columns, &self.groups);
+        let exchange = |columns: &mut [&mut dyn Returning], by| {
+            together::each(columns.iter_mut().collect(), size, |column| column.exchange(by));
+        };
+        world.return_to(self.tick, &mut self.book, &mut columns, &self.groups, exchange);
     }
 
     /// Drops values that need it, and keeps the memory.

@@ -15,8 +15,8 @@ use crate::world::World;
 /// [clonable](super::Snapshot).
 ///
 /// Keeping is a copy of entities and values, in the memory of a state that went before; going back
-/// exchanges what the world has and what was kept. Where a pool has the same entities as before, these
-/// are not even copied.
+/// exchanges the values of the world and those that were kept, and looks entities up only where they have
+/// moved. Where a pool has the same entities as before, these are not even compared.
 ///
 /// # Examples
 /// ```

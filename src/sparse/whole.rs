@@ -1,5 +1,7 @@
 //! Whole sets: made of a list of entities at once, or copied.
 
+use std::mem;
+
 use super::{HashedMap, PagedMap, Slot, SparseMap, SparseSet};
 use crate::entity::Entity;
 use crate::page::{PAGE_LEN, page_of};
@@ -70,36 +72,82 @@ impl<M: SparseMap> SparseSet<M> {
 }
 
 impl<M: SparseMap> SparseSet<M> {
-    /// Becomes the set of these entities, in this order, of which none has the index of another; what it
-    /// had before comes out. Returns the new stamp.
+    /// Becomes the set of these entities, in this order, of which none has the index of another. Returns
+    /// the new stamp.
     ///
     /// # Complexity
     /// O(n) to compare; slots are touched only where the two differ, unless they differ nearly everywhere.
-    pub(crate) fn exchange(&mut self, entities: &mut Vec<Entity>) -> u64 {
+    pub(crate) fn follow(&mut self, entities: &[Entity]) -> u64 {
         let (map, packed) = self.parts_mut();
-        let blocks = packed.chunks(BLOCK).zip(entities.chunks(BLOCK));
-        let differing = blocks.filter(|(block, other)| block != other).count();
-        if differing > packed.len() / BLOCK / 4 {
+        if differ_mostly(packed, entities) {
             renew(map, packed, entities);
+            packed.clear();
+            packed.extend_from_slice(entities);
         } else {
             mend(map, packed, entities);
         }
-        std::mem::swap(packed, entities);
         self.renew_stamp()
     }
 }
 
-/// Turns the map of one list into that of another, where the two are nearly the same.
-fn mend<M: SparseMap>(map: &mut M, old: &[Entity], new: &[Entity]) {
-    for at in differences(new, old) {
-        *map.slot_mut(new[at].index(), old.len()) = Slot::new(at, new[at]);
+/// Whether most places of two lists seem to differ, as far as some of them tell.
+fn differ_mostly(old: &[Entity], new: &[Entity]) -> bool {
+    let blocks = old.chunks(BLOCK / 16).zip(new.chunks(BLOCK / 16)).step_by(8);
+    let differing = |(old, new): (&[Entity], &[Entity])| {
+        (old.iter().zip(new).filter(|(old, new)| old != new).count(), old.len())
+    };
+    let sum = |sum: (usize, usize), seen: (usize, usize)| (sum.0 + seen.0, sum.1 + seen.1);
+    let (differing, all) = blocks.map(differing).fold((0, 0), sum);
+    differing > all / 2
+}
+
+/// Turns a list and its map into another, where the two are nearly the same.
+///
+/// It does not matter which place is done first: who moves from one to another is found at the new one
+/// in the end, whether its slot was emptied before or not. But an entity that goes lets the last take its
+/// place, so on the way back most move to the rear: from there, few slots are emptied for nothing.
+fn mend<M: SparseMap>(map: &mut M, packed: &mut Vec<Entity>, new: &[Entity]) {
+    let (before, common) = (packed.len(), packed.len().min(new.len()));
+    for (at, &entity) in new.iter().enumerate().skip(common) {
+        *map.slot_mut(entity.index(), before) = Slot::new(at, entity);
     }
-    for at in differences(old, new) {
-        // Who has moved is found at another place by now.
-        if map.get(old[at].index()).position_of(old[at]) == Some(at) {
-            map.vacate(old[at]);
+    for entity in packed.drain(common..) {
+        // Who moves to the front is found there later.
+        map.vacate(entity);
+    }
+    let blocks = packed.chunks_mut(BLOCK).zip(new[..common].chunks(BLOCK)).enumerate();
+    for (nth, (block, new)) in blocks.rev() {
+        let mut differing = [0; BLOCK];
+        let places =
+            differences(block, new, &mut differing).iter().map(|&place| usize::from(place));
+        for place in places.clone() {
+            let entity = new[place];
+            *map.slot_mut(entity.index(), before) = Slot::new(nth * BLOCK + place, entity);
+        }
+        // All are read before any is looked at, or one would wait for the other: they are far apart.
+        let mut slots = [Slot::VACANT; BLOCK];
+        for (slot, place) in slots.iter_mut().zip(places.clone()) {
+            *slot = map.get(block[place].index());
+        }
+        for (slot, place) in slots.iter().zip(places) {
+            let old = mem::replace(&mut block[place], new[place]);
+            if slot.position_of(old) == Some(nth * BLOCK + place) {
+                map.vacate(old);
+            }
         }
     }
+    packed.extend_from_slice(&new[common..]);
+}
+
+/// The places at which two blocks differ.
+fn differences<'a>(old: &[Entity], new: &[Entity], places: &'a mut [u8; BLOCK]) -> &'a [u8] {
+    // Written down without a jump: which places differ cannot be foreseen.
+    let mut count = 0;
+    for (at, (old, new)) in old.iter().zip(new).enumerate() {
+        places[count % BLOCK] = at as u8;
+        count += usize::from(old != new);
+    }
+    &places[..count]
 }
 
 /// Turns the map of one list into that of another: all slots are emptied and filled again.
@@ -121,19 +169,8 @@ fn renew<M: SparseMap>(map: &mut M, old: &[Entity], new: &[Entity]) {
     }
 }
 
-/// Entities that are compared at once.
-const BLOCK: usize = 16;
-
-/// The places of a list at which another list has something else, or nothing.
-fn differences<'a>(list: &'a [Entity], other: &'a [Entity]) -> impl Iterator<Item = usize> + 'a {
-    let blocks = list.chunks(BLOCK).zip(other.chunks(BLOCK).chain(std::iter::repeat(&[][..])));
-    let differ = blocks.enumerate().filter(|(_, (block, other))| block != other);
-    differ.flat_map(|(nth, (block, other))| {
-        let places = block.iter().enumerate();
-        let differ = places.filter(move |&(at, entity)| other.get(at) != Some(entity));
-        differ.map(move |(at, _)| nth * BLOCK + at)
-    })
-}
+/// Entities that are compared before any of them is looked up; a byte tells one from another.
+const BLOCK: usize = 256;
 
 /// What a map of these entities would take on the heap; not less.
 pub trait Foreseen {
@@ -215,15 +252,15 @@ mod tests {
     }
 
     #[test]
-    fn a_set_becomes_any_other_and_its_list_comes_out() {
+    fn a_set_becomes_any_other() {
         fn becomes<M: SparseMap>(from: &[Entity], to: &[Entity]) {
             let mut set = SparseSet::<M>::try_from_list(from.to_vec().into()).unwrap();
-            let (mut list, stamp) = (to.to_vec(), set.stamp());
+            let stamp = set.stamp();
 
-            let new_stamp = set.exchange(&mut list);
+            let new_stamp = set.follow(to);
 
             set.check().unwrap();
-            assert_eq!((set.as_slice(), &list[..]), (to, from));
+            assert_eq!(set.as_slice(), to);
             assert!(new_stamp > stamp && new_stamp == set.stamp());
         }
         let mut moved = ids(0..3000);

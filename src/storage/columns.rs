@@ -76,12 +76,13 @@ impl<T, S: Storage<T>> Columns<T, S> {
 }
 
 impl<T, S: Storage<T>> EntityMap<T, S> {
-    /// Changes places with columns, which are of a map that was sound. Returns its stamp, which is the
-    /// same as before if they are of the same entities in the same order, as `is_alike` says.
+    /// Has the entities of columns, which are of a map that was sound, and exchanges its values with
+    /// theirs. Returns its stamp, which is the same as before if they are of the same entities in the same
+    /// order, as `is_alike` says. The values that come out are not those of the columns' entities.
     pub(crate) fn exchange(&mut self, columns: &mut Columns<T, S>, is_alike: bool) -> u64 {
         debug_assert!(!is_alike || self.entities() == columns.entities);
         let (set, values) = self.parts_mut();
         mem::swap(values, &mut columns.values);
-        if is_alike { set.stamp() } else { set.exchange(&mut columns.entities) }
+        if is_alike { set.stamp() } else { set.follow(&columns.entities) }
     }
 }

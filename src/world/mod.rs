@@ -70,7 +70,7 @@ use react::React;
 pub(crate) use react::{Branch, Queue};
 use resource::Resources;
 #[cfg(feature = "serde")]
-pub(crate) use state::{Arrival, GroupRecord, Incoming, Returning};
+pub(crate) use state::{Arrival, GroupRecord, Incoming, Return, Returning};
 
 /// Everything a program keeps in Esker: entities, their components, and resources.
 ///

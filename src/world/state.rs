@@ -16,7 +16,6 @@ use super::{ComponentId, World};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, OutOfEntities};
 use crate::group::GroupNumber;
-use crate::storage::Columns;
 use crate::tick::Tick;
 
 /// The values of one component on their way into a world.
@@ -27,9 +26,25 @@ pub(crate) trait Incoming {
 }
 
 /// The values of one component that return to where they were.
-pub(crate) trait Returning {
-    /// Change places with those in their pool.
-    fn exchange(&mut self, with: &mut Arrival<'_>);
+pub(crate) trait Returning: Send {
+    /// Takes what is there now out of its pool.
+    fn take(&mut self, from: &mut Arrival<'_>);
+
+    /// Changes places with it. Nobody else is concerned, so it may be done on any thread.
+    fn exchange(&mut self, by: Return);
+
+    /// Puts what is there from now on into the pool.
+    fn put(&mut self, into: &mut Arrival<'_>);
+}
+
+/// A way back of a world.
+#[derive(Clone, Copy)]
+pub(crate) struct Return {
+    /// The number of the world.
+    pub(crate) world: u64,
+    /// How much later everything happened than when it did.
+    pub(crate) later: u64,
+    pub(crate) now: Tick,
 }
 
 /// A world that is being filled.
@@ -42,10 +57,8 @@ pub(crate) struct Arrival<'w> {
     /// Signature bits of what has come, and of that what everybody has.
     signed: u64,
     everybody: u64,
-    /// The number of the world.
-    world: u64,
-    /// Pools whose values were exchanged.
-    exchanged: Vec<ComponentId>,
+    /// Pools whose maps were taken out and put in again.
+    returned: Vec<ComponentId>,
 }
 
 /// What becomes of the ticks of values that arrive.
@@ -53,10 +66,8 @@ pub(crate) struct Arrival<'w> {
 enum Arriving {
     /// They were added just now.
     New,
-    /// They stay.
+    /// They are right.
     Same,
-    /// They move with the clock, by so much.
-    Later(u64),
 }
 
 /// Where the members of groups are.
@@ -94,24 +105,16 @@ impl Arrival<'_> {
         *old = map;
     }
 
-    /// Exchanges the values of a component and those in its pool. `alike` says of both of which pool of
-    /// which world their entities are.
-    pub(crate) fn exchange<T: Component>(
-        &mut self,
-        columns: &mut Columns<T, T::Storage>,
-        alike: &mut Option<(u64, u64)>,
-    ) {
-        let (now, world) = (self.pools.clock.now, self.world);
-        if let Arriving::Later(by) = self.ticks {
-            columns.shift_ticks(by, now);
-        }
-        let pool = self.sign_for::<T>(columns.entities());
-        let map = pool.cell.get_mut();
-        let was = Some((world, map.set().stamp()));
-        map.exchange(columns, *alike == was);
-        *alike = was;
-        let id = pool.tag.id;
-        self.exchanged.push(id);
+    /// Takes the map of a component out of its pool, for these entities.
+    pub(crate) fn take<T: Component>(&mut self, entities: &[Entity]) -> Map<T> {
+        mem::take(self.sign_for::<T>(entities).cell.get_mut())
+    }
+
+    /// Puts a map that was taken out back.
+    pub(crate) fn put_back<T: Component>(&mut self, map: Map<T>) {
+        let pool = self.pools.get_or_create::<T>();
+        *pool.cell.get_mut() = map;
+        self.returned.push(pool.tag.id);
     }
 
     /// Lets entities sign for a component, and returns its pool.
@@ -202,31 +205,36 @@ impl World {
     /// Puts back what was there at a tick, as if nothing had happened since: nobody is told.
     ///
     /// The clock goes on, because others remember its ticks; what is known of changes moves with it.
-    /// Book and columns become those that were there until now.
+    /// Book and columns become those that were there until now; `exchange` lets all columns do so.
     pub(crate) fn return_to(
         &mut self,
         at: Tick,
         book: &mut Entities,
         columns: &mut [&mut dyn Returning],
         groups: &GroupRecord,
+        exchange: impl FnOnce(&mut [&mut dyn Returning], Return),
     ) {
         self.settle();
         self.pools.groups.clear_members();
-        let by = self.tick().get().saturating_sub(at.get());
+        let now = self.tick();
+        let later = now.get().saturating_sub(at.get());
+        let by = Return { world: self.number(), later, now };
         // In another world other components may have the same bits.
         let is_home = groups.of.is_some_and(|(world, _)| world == self.number());
         if !is_home {
             book.sign_all(0, 0);
         }
         mem::swap(&mut self.entities, book);
-        let mut arrival = self.arrival(Arriving::Later(by), is_home);
-        columns.iter_mut().for_each(|column| column.exchange(&mut arrival));
-        let exchanged = mem::take(&mut arrival.exchanged);
+        let mut arrival = self.arrival(Arriving::Same, is_home);
+        columns.iter_mut().for_each(|column| column.take(&mut arrival));
+        exchange(columns, by);
+        columns.iter_mut().for_each(|column| column.put(&mut arrival));
+        let returned = mem::take(&mut arrival.returned);
         // Who was copied at home with all components has signed for just these.
         if !is_home || groups.is_doubtful {
             arrival.sign_rest();
         }
-        let is_left_out = |id: &usize| !exchanged.iter().any(|known| known.index() == *id);
+        let is_left_out = |id: &usize| !returned.iter().any(|known| known.index() == *id);
         for id in (0..self.pools.len()).filter(is_left_out) {
             self.pools.at_mut(id).forget_entities();
         }
@@ -257,10 +265,9 @@ impl World {
     }
 
     fn arrival(&mut self, ticks: Arriving, is_signed: bool) -> Arrival<'_> {
-        let world = self.number();
         let Self { entities, pools, .. } = self;
-        let exchanged = Vec::new();
-        Arrival { pools, entities, ticks, is_signed, signed: 0, everybody: 0, world, exchanged }
+        let returned = Vec::new();
+        Arrival { pools, entities, ticks, is_signed, signed: 0, everybody: 0, returned }
     }
 
     /// Empties the world, whatever listeners have to say.
