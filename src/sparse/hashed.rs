@@ -66,11 +66,46 @@ impl SparseMap for HashedMap {
     }
 
     fn heap_bytes(&self) -> usize {
-        // One control byte beside each bucket.
-        self.slots.capacity() * (size_of::<(u32, Slot)>() + 1)
+        // Buckets are a power of two, of which an eighth stays empty. The capacity is less than that
+        // while there are traces of members that left.
+        let buckets = match self.slots.capacity() {
+            0 => 0,
+            capacity => (capacity * 8).div_ceil(7).next_power_of_two(),
+        };
+        // One control byte beside each.
+        buckets * (size_of::<(u32, Slot)>() + 1)
     }
 
     fn count_taken(&self) -> usize {
         self.slots.values().filter(|slot| !slot.is_vacant()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn giving_back_memory_never_looks_like_taking_some() {
+        // Scattered, as what a hash map is for.
+        let entity = |nth: u32| Entity::new(nth.wrapping_mul(0x9E37_79B1) >> 8, 0).unwrap();
+        let mut map = HashedMap::default();
+        // Up to a peak, then fewer that come and go: who leaves where it is crowded leaves a trace, which
+        // counts as neither taken nor free.
+        let mut oldest = 0;
+        for newest in 0..2000 {
+            *map.slot_mut(entity(newest).index(), 0) = Slot::new(0, entity(newest));
+            let members = if newest < 220 { 220 } else { 59 };
+            while newest - oldest >= members {
+                map.vacate(entity(oldest));
+                oldest += 1;
+            }
+            let mut shrunk = map.clone();
+
+            shrunk.shrink_to_fit();
+
+            let bytes = (map.heap_bytes(), shrunk.heap_bytes());
+            assert!(bytes.1 <= bytes.0, "{bytes:?} at {newest}");
+        }
     }
 }

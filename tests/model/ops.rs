@@ -535,11 +535,12 @@ fn clear_pool(run: &mut Run) {
 }
 
 fn shrink_to_fit(run: &mut Run) {
-    let before = run.world.memory_report().total();
+    let before = run.world.memory_report();
 
     run.world.shrink_to_fit();
 
-    assert!(run.world.memory_report().total() <= before);
+    let after = run.world.memory_report();
+    assert!(after.total() <= before.total(), "{before:#?} became {after:#?}");
     run.compare();
 }
 
