@@ -16,6 +16,9 @@ pub(crate) struct Condition {
     deny_bits: Vec<u64>,
     /// Whether no other component has one of these bits.
     is_exact: bool,
+    /// What must be there, what must not, and what is owned, as bits by component number; `None` if
+    /// a number is too high.
+    masks: Option<[u64; 3]>,
 }
 
 /// Why a group cannot be.
@@ -47,7 +50,18 @@ impl Condition {
         excluded.sort_unstable();
         let mut condition = Self { owned, observed, excluded, ..Self::default() };
         condition.read_bits(bit);
+        condition.masks = condition.find_masks();
         Ok(condition)
+    }
+
+    fn find_masks(&self) -> Option<[u64; 3]> {
+        let mask = |components: &[u32]| {
+            components.iter().try_fold(0, |mask, &component| {
+                (component < u64::BITS).then(|| mask | 1_u64 << component)
+            })
+        };
+        let owned = mask(&self.owned)?;
+        Some([owned | mask(&self.observed)?, mask(&self.excluded)?, owned])
     }
 
     /// Reads the bits again: a component may have come to share one.
@@ -84,14 +98,9 @@ impl Condition {
 
     /// What must be there, what must not, and what is owned, as bits by component number; `None` if
     /// a number is too high.
+    #[inline]
     pub(crate) fn masks(&self) -> Option<[u64; 3]> {
-        let mask = |components: &[u32]| {
-            components.iter().try_fold(0, |mask, &component| {
-                (component < u64::BITS).then(|| mask | 1_u64 << component)
-            })
-        };
-        let owned = mask(&self.owned)?;
-        Some([owned | mask(&self.observed)?, mask(&self.excluded)?, owned])
+        self.masks
     }
 
     #[inline]

@@ -17,7 +17,7 @@ mod condition;
 mod registry;
 
 pub(crate) use condition::{Clash, Condition};
-pub(crate) use registry::{GroupNumber, Groups, OfComponent, SoleOwner};
+pub(crate) use registry::{Entry, GroupNumber, Groups, OfComponent, SoleOwner};
 
 use crate::entity::Entity;
 use crate::sparse::SparseSet;

@@ -100,6 +100,11 @@ impl Groups {
         }
     }
 
+    /// All groups, from wide to narrow.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.order.iter().filter_map(|&number| self.get(number))
+    }
+
     /// Numbers and conditions of all groups, from wide to narrow.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = (GroupNumber, &Condition)> {
         self.order.iter().filter_map(|&number| Some((number, &self.get(number)?.condition)))

@@ -75,7 +75,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         let way = if survey.is_simple() {
             WalkKind::Simple
         } else {
-            match self.held.world.plans().find(&Shape { views, survey: &survey }) {
+            match self.held.opening.world.plans().find(&Shape { views, survey: &survey }) {
                 Finding::Plan(plan) if plan.kind() == Kind::Runs => WalkKind::Runs,
                 Finding::Plan(_) => WalkKind::List,
                 Finding::TooBig => WalkKind::TooBig,

@@ -173,9 +173,9 @@ impl<D: QueryData> Grouped<'_, D> {
     fn matches(&self) -> Piece<'_, D, ()> {
         let (held, entities) = (&self.query.held, self.entities());
         let driver = self.lead.as_ref().map(|(id, _)| *id);
-        let data = D::view(&held.data, held.span);
-        let data = D::aligned(data, &|id| aligned(held.world, driver, id));
-        let views = Views { data, filter: (), entities, world: held.world, is_sure: true };
+        let data = D::view(&held.data, held.opening.span());
+        let data = D::aligned(data, &|id| aligned(held.opening, driver, id));
+        let views = Views { data, filter: (), entities, world: held.opening.world, is_sure: true };
         Piece::direct(views, Guess::new(false, false))
     }
 

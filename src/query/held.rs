@@ -11,18 +11,14 @@ use super::survey::{Column, Speller, Survey, Wanted};
 use super::term::QueryData;
 use crate::entity::Entity;
 use crate::plan::{Asked, Spelling};
-use crate::tick::Span;
-use crate::world::{BorrowConflict, World};
+use crate::world::BorrowConflict;
 
 /// The guards of a query, and how it looks at what they lend. As long as they are held nothing moves.
 pub(super) struct Held<'w, D: QueryData, F: QueryFilter> {
     pub(super) data: D::Fetch<'w>,
     pub(super) filter: F::Fetch<'w>,
-    pub(super) world: &'w World,
-    /// Whether the guards are not marked (B2).
-    pub(super) is_alone: bool,
-    /// What is new to the query, and the tick of what it changes.
-    pub(super) span: Span,
+    /// The world, and whether the guards are not marked (B2).
+    pub(super) opening: Opening<'w>,
     /// The component whose pool is to be the driver.
     pub(super) wanted: Option<Wanted>,
     /// What to walk, if it is not a pool from end to end, and somebody has asked.
@@ -33,15 +29,13 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     #[inline(always)]
     #[track_caller]
     pub(super) fn take(opening: Opening<'w>) -> Result<Self, BorrowConflict> {
-        let world = opening.world;
         let data = match D::open(opening) {
             Ok(data) => data,
-            Err(conflict) => return Err(world.find_out(conflict)),
+            Err(conflict) => return Err(opening.world.find_out(conflict)),
         };
         // A filter goes together with whatever the terms have borrowed.
         let filter = F::open(opening)?;
-        let (is_alone, span) = (opening.is_alone(), opening.span());
-        Ok(Self { data, filter, world, is_alone, span, wanted: None, walked: OnceLock::new() })
+        Ok(Self { data, filter, opening, wanted: None, walked: OnceLock::new() })
     }
 
     /// What the guards lend, and what is known of the pools.
@@ -53,7 +47,8 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     /// As `look`, with a component that must be the driver.
     #[inline(always)]
     fn look_for(&self, wanted: Option<Wanted>) -> ((D::View<'_>, F::View<'_>), Survey<'_>) {
-        let (data, filter) = (D::view(&self.data, self.span), F::view(&self.filter, self.span));
+        let (data, filter) =
+            (D::view(&self.data, self.opening.span()), F::view(&self.filter, self.opening.span()));
         let mut survey = Survey::new(wanted);
         D::columns(data, &mut survey);
         F::columns(filter, &mut survey);
@@ -74,10 +69,10 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         let mut is_sure = false;
         // What groups know comes in parts that fit into registers: views that are filled in by a
         // function that is called stay in memory, whether it is called or not.
-        if self.world.has_groups() {
-            if let Some(prefix) = covering(self.world, survey.needs()) {
-                if let Some(driver) = prefix.only {
-                    survey.driver = self.driver_by(driver);
+        if self.opening.world.has_groups() {
+            if let Some(prefix) = covering(self.opening, survey.needs()) {
+                if survey.driver.is_none_or(|driver| driver.id != prefix.only.id) {
+                    survey.driver = self.driver_by(prefix.only);
                 }
                 let all = survey.driver.map_or(entities, |driver| driver.entities);
                 entities = &all[..prefix.len];
@@ -88,10 +83,10 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
             data = D::aligned(data, &|id| match prefix {
                 // That of others does not matter: nobody goes further.
                 Some(prefix) if prefix.owns(id) => prefix.len,
-                _ => aligned(self.world, driver, id),
+                _ => aligned(self.opening, driver, id),
             });
         }
-        (Views { data, filter, entities, world: self.world, is_sure }, survey)
+        (Views { data, filter, entities, world: self.opening.world, is_sure }, survey)
     }
 
     /// The pool of a component as the driver.
@@ -112,7 +107,7 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
                 if F::MAY_BE_DEAD
                     && let Candidates::Entities(entities) = &mut found
                 {
-                    entities.retain(|&entity| self.world.is_alive(entity));
+                    entities.retain(|&entity| self.opening.world.is_alive(entity));
                 }
                 self.walked.get_or_init(|| found.into())
             }),
@@ -130,12 +125,12 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
             Some(Walked::Living(entities)) => (false, &entities[..]),
             None => (false, survey.driver.map_or_else(|| self.living(), |driver| driver.entities)),
         };
-        (Views { data, filter, entities, world: self.world, is_sure }, survey)
+        (Views { data, filter, entities, world: self.opening.world, is_sure }, survey)
     }
 
     #[cold]
     fn living(&self) -> &[Entity] {
-        match self.walked.get_or_init(|| Walked::Living(self.world.entities().collect())) {
+        match self.walked.get_or_init(|| Walked::Living(self.opening.world.entities().collect())) {
             Walked::Living(entities) => entities,
             _ => unreachable!("a query walks what its filter knows, or the living entities"),
         }
@@ -154,7 +149,7 @@ impl<D: QueryData, F: QueryFilter> Asked for Shape<'_, '_, D, F> {
         // A plan has positions of the driver, so which one that is belongs to its key.
         let mut wanted = self.survey.wanted;
         if let Some(prefix) = self.survey.prefix {
-            wanted = prefix.only;
+            wanted = Some(prefix.only);
             to.stamp(prefix.len as u64);
         }
         let mut speller = Speller::new(to, wanted);

@@ -104,7 +104,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// in use then.
     #[inline]
     pub(super) unsafe fn item<'a, M: Mode>(&'a self, entity: Entity) -> Option<M::Item<'a, D>> {
-        let view = D::view(&self.held.data, self.held.span);
+        let view = D::view(&self.held.data, self.held.opening.span());
         let place = self.place_in(view, entity)?;
         // SAFETY: it is the place of this entity.
         let cursor = unsafe { D::cursor(view, place, &raw const entity) };
@@ -115,7 +115,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Where the parts of `entity` lie, if it is a match.
     #[inline]
     pub(super) fn place(&self, entity: Entity) -> Option<D::Place> {
-        self.place_in(D::view(&self.held.data, self.held.span), entity)
+        self.place_in(D::view(&self.held.data, self.held.opening.span()), entity)
     }
 
     /// As `place`, for who has made the view of the query.
@@ -124,13 +124,13 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         // The version in the slot of a pool says as much as that in the book of ids, and is read anyway.
         if F::IS_OPEN && D::PROVES_LIFE {
             let place = D::place(D::search(view), Row::alone(entity));
-            debug_assert!(place.is_none() || self.held.world.is_alive(entity), "W2");
+            debug_assert!(place.is_none() || self.held.opening.world.is_alive(entity), "W2");
             return place;
         }
         let held = &self.held;
-        let signature = held.world.living_signature(entity)?;
+        let signature = held.opening.world.living_signature(entity)?;
         if !F::IS_OPEN
-            && !F::passes(F::view(&held.filter, held.span), Row::alone(entity), signature)
+            && !F::passes(F::view(&held.filter, held.opening.span()), Row::alone(entity), signature)
         {
             return None;
         }

@@ -197,7 +197,7 @@ unsafe fn items<'a, M: Mode, D: QueryData, F: QueryFilter, const K: usize>(
     query: &'a Query<'_, D, F>,
     places: [(Entity, D::Place); K],
 ) -> [M::Item<'a, D>; K] {
-    let view = D::view(&query.held.data, query.held.span);
+    let view = D::view(&query.held.data, query.held.opening.span());
     places.map(|(entity, place)| {
         // SAFETY: it is the place of this entity.
         let cursor = unsafe { D::cursor(view, place, &raw const entity) };

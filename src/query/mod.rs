@@ -235,7 +235,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// the last [`World::refresh`], and in a system since it ran last.
     #[must_use]
     pub fn since(mut self, tick: Tick) -> Self {
-        self.held.span.since = tick;
+        self.held.opening = self.held.opening.since(tick);
         self.held.walked = OnceLock::new();
         self
     }

@@ -10,7 +10,7 @@
 use super::term::QueryData;
 use crate::access::{Key, Usage};
 use crate::cell::{Cell, Conflict, Edit, Look, Read};
-use crate::tick::Span;
+use crate::tick::{Span, Tick};
 use crate::world::World;
 
 /// The world that a query is opened on, and how.
@@ -43,6 +43,12 @@ impl<'w> Opening<'w> {
     #[inline]
     pub(super) fn span(self) -> Span {
         self.span
+    }
+
+    /// The same for a query to which only what is later than `tick` is new.
+    #[inline]
+    pub(super) fn since(self, tick: Tick) -> Self {
+        Self { span: Span { since: tick, ..self.span }, ..self }
     }
 
     /// Whether the guards need no mark (B2).

@@ -58,7 +58,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         if survey.is_simple() {
             return piece(views, &survey, None);
         }
-        if self.held.is_alone
+        if self.held.opening.is_alone()
             && let Some(plan) = self.held.find_plan_alone(&Shape { views, survey: &survey })
         {
             return piece(views, &survey, Some(plan));
@@ -99,11 +99,11 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     /// The plan for one who has the world to himself, if there is one.
     #[inline(always)]
     fn find_plan_alone(&self, asked: &Shape<'_, '_, D, F>) -> Option<&'w Plan> {
-        debug_assert!(self.is_alone, "B2");
+        debug_assert!(self.opening.is_alone(), "B2");
         // SAFETY: nobody else has the world (B2). This query does not replace a plan that it
         // finds, and pools that it has borrowed do not change, so it finds the same every time.
         let open = |cell: &'w Cell<_>| Some(unsafe { cell.read_unmarked() });
-        match self.world.plans().find_by(asked, open) {
+        match self.opening.world.plans().find_by(asked, open) {
             Finding::Plan(plan) => plan.into_unmarked().ok(),
             _ => None,
         }
@@ -112,7 +112,7 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     /// Looks for the plan, or makes one if that is worth it.
     #[inline(always)]
     fn find_plan(&self, asked: &Shape<'_, '_, D, F>) -> Option<Read<'w, Plan>> {
-        match self.world.plans().find(asked) {
+        match self.opening.world.plans().find(asked) {
             Finding::Plan(plan) => Some(plan),
             Finding::Unchanged => self.make_plan(),
             Finding::New => self.note(),
@@ -123,14 +123,14 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     #[cold]
     #[inline(never)]
     fn make_plan(&self) -> Option<Read<'w, Plan>> {
-        self.world.plans().keep(self, record(self.survey().0))
+        self.opening.world.plans().keep(self, record(self.survey().0))
     }
 
     /// Remembers that the query was walked; there is no plan yet.
     #[cold]
     #[inline(never)]
     fn note(&self) -> Option<Read<'w, Plan>> {
-        self.world.plans().note(self);
+        self.opening.world.plans().note(self);
         None
     }
 }
@@ -157,12 +157,13 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[must_use]
     #[track_caller]
     pub fn drive_by<T: Component>(self) -> Self {
-        let id = self.held.world.component_id::<T>().map_or(UNKNOWN, |id| id.index() as u32);
+        let id =
+            self.held.opening.world.component_id::<T>().map_or(UNKNOWN, |id| id.index() as u32);
         let name = std::any::type_name::<T>();
         let held = Held { wanted: Some(Wanted { id, name }), ..self.held };
         let mut requirement = Requirement::of::<T>();
-        D::columns(D::view(&held.data, held.span), &mut requirement);
-        F::columns(F::view(&held.filter, held.span), &mut requirement);
+        D::columns(D::view(&held.data, held.opening.span()), &mut requirement);
+        F::columns(F::view(&held.filter, held.opening.span()), &mut requirement);
         assert!(
             requirement.is_met,
             "a query cannot be driven by `{name}`, which it does not require; \

@@ -4,14 +4,15 @@
 //! all pools it owns: no look-up is needed there, and no comparison. A group whose condition is part
 //! of the query's says in addition that no other entity can match.
 
+use super::opening::Opening;
 use super::survey::{Needs, Wanted};
-use crate::world::World;
+use crate::group::Entry;
 
 /// The part of a pool that groups know.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prefix {
-    /// The pool to walk, if no entity but the first `len` of it can match.
-    pub(super) only: Option<Wanted>,
+    /// The pool to walk: no entity but the first `len` of it can match.
+    pub(super) only: Wanted,
     /// Entities at its front that a group of just the query's condition has.
     pub(super) len: usize,
     /// Whether all of these match.
@@ -26,44 +27,61 @@ impl Prefix {
     /// Whether they lie at the same positions in the pool of a component.
     #[inline]
     pub(super) fn owns(&self, component: u32) -> bool {
-        component < u64::BITS && self.owned & 1 << component != 0
+        has(self.owned, component)
     }
+}
+
+/// Whether a component is among those of a mask.
+#[inline]
+fn has(mask: u64, component: u32) -> bool {
+    component < u64::BITS && mask & 1 << component != 0
 }
 
 /// The group whose members a query is among, if there is one: the smallest.
 #[inline(never)]
-pub(super) fn covering(world: &World, query: Needs) -> Option<Prefix> {
+pub(super) fn covering(opening: Opening<'_>, query: Needs) -> Option<Prefix> {
     let [needs, denies] = query.masks?;
-    let mut best: Option<Prefix> = None;
-    for (number, condition) in world.pools().groups.conditions() {
-        let Some([need, deny, owned]) = condition.masks() else { continue };
-        let is_wanted = query.wanted.is_none_or(|wanted| condition.owned.contains(&wanted.id));
+    let mut best: Option<(usize, [u64; 3])> = None;
+    for entry in opening.world.pools().groups.entries() {
+        let Some(masks @ [need, deny, owned]) = entry.condition.masks() else { continue };
+        let is_wanted = query.wanted.is_none_or(|wanted| has(owned, wanted.id));
         if owned == 0 || need & !needs != 0 || deny & !denies != 0 || !is_wanted {
             continue;
         }
-        let Some(len) = world.group_size(number) else { continue };
-        if best.is_none_or(|best| len <= best.len) {
-            let first = condition.owned.first().map(|&id| Wanted { id, name: "" });
-            let only = query.wanted.or(first);
-            let is_sure = need == needs && deny == denies && !query.has_choice;
-            let is_all = (needs | denies).count_ones() as usize == query.pools;
-            let is_whole = is_sure && is_all && need & !owned == 0;
-            best = Some(Prefix { only, len, is_sure, is_whole, owned });
+        let Some(len) = size(opening, entry) else { continue };
+        if best.is_none_or(|(least, _)| len <= least) {
+            best = Some((len, masks));
         }
     }
-    let is_shorter = |prefix: &Prefix| {
-        query.wanted.is_some() || query.shortest.is_none_or(|shortest| prefix.len <= shortest)
-    };
-    best.filter(is_shorter)
+    let (len, [need, deny, owned]) = best?;
+    let is_longer = query.shortest.is_some_and(|(_, shortest)| shortest < len);
+    if query.wanted.is_none() && is_longer {
+        return None;
+    }
+    // The shortest pool, if it is one of them: then it need not be looked for again.
+    let shortest = query.shortest.map(|(id, _)| id).filter(|&id| has(owned, id));
+    let id = shortest.unwrap_or_else(|| owned.trailing_zeros());
+    let only = query.wanted.unwrap_or(Wanted { id, name: "" });
+    let is_sure = need == needs && deny == denies && !query.has_choice;
+    let is_all = (needs | denies).count_ones() as usize == query.pools;
+    let is_whole = is_sure && is_all && need & !owned == 0;
+    Some(Prefix { only, len, is_sure, is_whole, owned })
 }
 
 /// How many entities of a pool, from the front, lie at the same positions in the driver.
 #[inline(never)]
-pub(super) fn aligned(world: &World, driver: Option<u32>, component: u32) -> usize {
+pub(super) fn aligned(opening: Opening<'_>, driver: Option<u32>, component: u32) -> usize {
     let Some(driver) = driver else { return 0 };
-    let groups = world.pools().groups.conditions();
-    let own_both = groups.filter(|(_, condition)| {
+    let groups = opening.world.pools().groups.entries();
+    let own_both = groups.filter(|Entry { condition, .. }| {
         condition.owned.contains(&driver) && condition.owned.contains(&component)
     });
-    own_both.filter_map(|(number, _)| world.group_size(number)).max().unwrap_or(0)
+    own_both.filter_map(|entry| size(opening, entry)).max().unwrap_or(0)
+}
+
+/// Number of members of a group of which the query has borrowed an owned pool, so that nobody can be
+/// changing it.
+#[inline]
+fn size(opening: Opening<'_>, entry: &Entry) -> Option<usize> {
+    Some(opening.read(&entry.group).ok()?.len())
 }

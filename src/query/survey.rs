@@ -83,8 +83,8 @@ pub(super) struct Needs {
     pub(super) has_choice: bool,
     /// The component whose pool must be the driver.
     pub(super) wanted: Option<Wanted>,
-    /// Length of the driver.
-    pub(super) shortest: Option<usize>,
+    /// Component and length of the driver.
+    pub(super) shortest: Option<(u32, usize)>,
     /// Pools that are fetched from or filtered by, optional ones too.
     pub(super) pools: usize,
 }
@@ -152,7 +152,7 @@ impl Survey<'_> {
     /// What it takes to be a match, as far as groups can say something about it.
     #[inline(always)]
     pub(super) fn needs(&self) -> Needs {
-        let shortest = self.driver.map(|driver| driver.entities.len());
+        let shortest = self.driver.map(|driver| (driver.id, driver.entities.len()));
         let Self { masks, has_choice, wanted, pools, .. } = *self;
         Needs { masks, has_choice, wanted, shortest, pools }
     }

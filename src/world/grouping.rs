@@ -81,12 +81,6 @@ impl World {
         }
     }
 
-    /// Number of members of a group of which the caller has borrowed an owned pool, so that nobody
-    /// can be changing it.
-    pub(crate) fn group_size(&self, number: GroupNumber) -> Option<usize> {
-        Some(self.pools.groups.get(number)?.group.try_read().ok()?.len())
-    }
-
     /// A number that changes whenever a group is made or dissolved.
     pub(crate) fn group_changes(&self) -> u64 {
         self.pools.groups.changes()
