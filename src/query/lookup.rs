@@ -104,10 +104,13 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// in use then.
     #[inline]
     pub(super) unsafe fn item<'a, M: Mode>(&'a self, entity: Entity) -> Option<M::Item<'a, D>> {
-        let view = D::view(&self.held.data, self.held.opening.span());
-        let place = self.place_in(view, entity)?;
-        // SAFETY: it is the place of this entity.
-        let cursor = unsafe { D::cursor(view, place, &raw const entity) };
+        if !self.may_match(entity) {
+            return None;
+        }
+        // SAFETY: the entity is readable as long as the cursor is used, which is here.
+        let cursor =
+            unsafe { D::lone(&self.held.data, self.held.opening.span(), &raw const entity) }?;
+        debug_assert!(self.held.opening.world.is_alive(entity), "W2");
         // SAFETY: a stretch of one, whose entity is readable; promised by the caller.
         Some(unsafe { M::item::<D>(&cursor, 0) })
     }
@@ -115,26 +118,21 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Where the parts of `entity` lie, if it is a match.
     #[inline]
     pub(super) fn place(&self, entity: Entity) -> Option<D::Place> {
-        self.place_in(D::view(&self.held.data, self.held.opening.span()), entity)
+        let view = D::view(&self.held.data, self.held.opening.span());
+        if self.may_match(entity) { D::place(D::search(view), Row::alone(entity)) } else { None }
     }
 
-    /// As `place`, for who has made the view of the query.
+    /// Whether an entity passes the filter and is alive, if the place of a match does not prove that.
     #[inline(always)]
-    fn place_in(&self, view: D::View<'_>, entity: Entity) -> Option<D::Place> {
+    fn may_match(&self, entity: Entity) -> bool {
         // The version in the slot of a pool says as much as that in the book of ids, and is read anyway.
         if F::IS_OPEN && D::PROVES_LIFE {
-            let place = D::place(D::search(view), Row::alone(entity));
-            debug_assert!(place.is_none() || self.held.opening.world.is_alive(entity), "W2");
-            return place;
+            return true;
         }
         let held = &self.held;
-        let signature = held.opening.world.living_signature(entity)?;
-        if !F::IS_OPEN
-            && !F::passes(F::view(&held.filter, held.opening.span()), Row::alone(entity), signature)
-        {
-            return None;
-        }
-        D::place(D::search(view), Row::alone(entity))
+        let Some(signature) = held.opening.world.living_signature(entity) else { return false };
+        F::IS_OPEN
+            || F::passes(F::view(&held.filter, held.opening.span()), Row::alone(entity), signature)
     }
 }
 

@@ -178,6 +178,20 @@ macro_rules! named_query_data {
             }
 
             #[inline(always)]
+            unsafe fn lone<'__a>(
+                fetch: &'__a Self::Fetch<'_>,
+                span: $crate::query::named::Span,
+                entity: *const $crate::Entity,
+            ) -> ::core::option::Option<Self::Cursor<'__a>> {
+                // SAFETY: promised by the caller.
+                unsafe {
+                    <$crate::query::named::Terms<Self> as $crate::query::QueryData>::lone(
+                        fetch, span, entity,
+                    )
+                }
+            }
+
+            #[inline(always)]
             unsafe fn item<'__a>(cursor: &Self::Cursor<'__a>, nth: usize) -> Self::Item<'__a> {
                 // SAFETY: promised by the caller.
                 let item = unsafe {

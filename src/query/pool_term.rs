@@ -328,6 +328,20 @@ macro_rules! pool_term {
             }
 
             #[inline(always)]
+            unsafe fn lone<'a>(
+                fetch: &'a Self::Fetch<'_>,
+                span: Span,
+                entity: *const Entity,
+            ) -> Option<Self::Cursor<'a>> {
+                let Some((id, guard)) = &fetch.pool else { return None };
+                let map: &Map<T> = guard;
+                // SAFETY: promised by the caller.
+                let Some(at) = map.set().position(unsafe { *entity }) else { return None };
+                // SAFETY: it is the place of this entity.
+                Some(unsafe { PoolView::new(*id, map, span).cursor(at as u32, entity) })
+            }
+
+            #[inline(always)]
             unsafe fn item<'a>($cursor: &Self::Cursor<'a>, $nth: usize) -> $item {
                 // SAFETY: promised by the caller.
                 let $value = unsafe { $cursor.value($nth) };

@@ -171,6 +171,26 @@ pub unsafe trait QueryData: Sealed {
         entities: *const Entity,
     ) -> Self::Cursor<'a>;
 
+    /// Points at the parts of one entity, if it matches.
+    ///
+    /// The same as a place and its cursor; a term that has less to ask for a single entity says so.
+    ///
+    /// # Safety
+    /// `entity` is readable as long as the cursor is used.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn lone<'a>(
+        fetch: &'a Self::Fetch<'_>,
+        span: Span,
+        entity: *const Entity,
+    ) -> Option<Self::Cursor<'a>> {
+        let view = Self::view(fetch, span);
+        // SAFETY: promised by the caller.
+        let place = Self::place(Self::search(view), Row::alone(unsafe { *entity }))?;
+        // SAFETY: it is the place of this entity.
+        Some(unsafe { Self::cursor(view, place, entity) })
+    }
+
     /// What the `nth` entity behind the cursor's gives.
     ///
     /// The cursor is borrowed, and this is always inlined, for the sake of debug builds, in which

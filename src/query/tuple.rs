@@ -118,6 +118,16 @@ macro_rules! tuple_term {
             }
 
             #[inline(always)]
+            unsafe fn lone<'a>(
+                fetch: &'a Self::Fetch<'_>,
+                span: Span,
+                entity: *const Entity,
+            ) -> Option<Self::Cursor<'a>> {
+                // SAFETY: promised by the caller for all terms.
+                Some(($(unsafe { $name::lone(&fetch.$at, span, entity) }?,)*))
+            }
+
+            #[inline(always)]
             unsafe fn item<'a>(cursor: &Self::Cursor<'a>, nth: usize) -> Self::Item<'a> {
                 // SAFETY: promised by the caller for all terms.
                 ($(unsafe { $name::item(&cursor.$at, nth) },)*)
