@@ -46,7 +46,7 @@ impl Moment {
             names.push(component.type_name());
         }
         let size = Size::Filled(sources.iter().map(|(source, _)| source.len()).sum());
-        let (_, copies) = together::both(
+        let (_, copies) = together::beside(
             size,
             || world.book().copy_into(&mut self.book),
             || together::each(sources, size, |(source, spare)| source.keep(spare)),

@@ -50,7 +50,7 @@ impl State {
             names.push(component.type_name());
         }
         let size = Size::Made(open.iter().map(|column| column.entities().len()).sum());
-        let (book, copies) = together::both(
+        let (book, copies) = together::beside(
             size,
             || world.book().copy(),
             || together::each(open, size, |column| column.copy()),

@@ -32,12 +32,35 @@ pub(super) fn each<T: Send, R: Send>(
 ) -> Vec<R> {
     #[cfg(feature = "parallel")]
     if size.is_worth_a_task() && list.len() > 1 {
-        use rayon::iter::{IntoParallelIterator, ParallelIterator};
-
-        return list.into_par_iter().map(work).collect();
+        return each_in_turn(list, work);
     }
     _ = size;
     list.into_iter().map(work).collect()
+}
+
+/// Each thread takes the next one as soon as it is done with the last, this one from the start: so it
+/// does not wait until another has woken up.
+#[cfg(feature = "parallel")]
+fn each_in_turn<T: Send, R: Send>(list: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
+    use std::sync::{Mutex, PoisonError};
+
+    let threads = rayon::current_num_threads().min(list.len());
+    let left = Mutex::new(list.into_iter().enumerate());
+    let done = Mutex::new(Vec::new());
+    let take_turns = || loop {
+        // Nothing that can unwind is done under a lock.
+        let next = left.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let Some((nth, one)) = next else { return };
+        let result = work(one);
+        done.lock().unwrap_or_else(PoisonError::into_inner).push((nth, result));
+    };
+    rayon::in_place_scope(|scope| {
+        (1..threads).for_each(|_| scope.spawn(|_| take_turns()));
+        take_turns();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|&(nth, _)| nth);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Does one thing on another thread while this one does the other, which need not leave it. They are of
@@ -58,18 +81,4 @@ pub(super) fn beside<A: Send, B>(
     }
     _ = size;
     (there(), here())
-}
-
-/// Does two things, which are of that size together.
-pub(super) fn both<A: Send, B: Send>(
-    size: Size,
-    a: impl FnOnce() -> A + Send,
-    b: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    #[cfg(feature = "parallel")]
-    if size.is_worth_a_task() {
-        return rayon::join(a, b);
-    }
-    _ = size;
-    (a(), b())
 }
