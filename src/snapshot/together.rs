@@ -82,3 +82,23 @@ pub(super) fn beside<A: Send, B>(
     _ = size;
     (there(), here())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_list_whoever_is_done_first() {
+        for size in [Size::Filled(1), Size::Filled(1_000_000)] {
+            for len in 0..40 {
+                // The first take longest.
+                let work =
+                    |nth: u64| (nth..2000).fold((nth, 0), |(nth, sum), n| (nth, sum ^ n * n));
+
+                let done = each((0..len).collect(), size, work);
+
+                assert_eq!(done, (0..len).map(work).collect::<Vec<_>>());
+            }
+        }
+    }
+}
