@@ -28,7 +28,7 @@ type Five = (A, B, C, D, E);
 /// Name, how to make the world, and what is counted.
 type Operation = (&'static str, fn() -> State, fn(&mut State));
 
-const OPERATIONS: [Operation; 24] = [
+const OPERATIONS: [Operation; 25] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),
@@ -43,6 +43,7 @@ const OPERATIONS: [Operation; 24] = [
     ("world_get", pairs, counted_world_get),
     ("world_get_mut", pairs, counted_world_get_mut),
     ("has", pairs, counted_has),
+    ("query_get_2", pairs, counted_query_get_2),
     ("query_1", fives, counted_query_1),
     ("query_2", fives, counted_query_2),
     ("query_5", fives, counted_query_5),
@@ -230,6 +231,14 @@ fn counted_world_get_mut(state: &mut State) {
 fn counted_has(state: &mut State) {
     for &id in &state.ids {
         black_box(state.world.has::<B>(id));
+    }
+}
+
+#[inline(never)]
+fn counted_query_get_2(state: &mut State) {
+    let query = state.world.query::<(&A, &B)>();
+    for &id in &state.ids {
+        black_box(query.get(id));
     }
 }
 
