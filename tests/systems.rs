@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::panic_message;
 use esker::prelude::*;
 use esker::query::Split;
-use esker::schedule::ScheduleError;
+use esker::schedule::{FixedStep, ScheduleError};
 use esker::{AccessSet, SystemParam};
 
 #[derive(Component, Debug, Clone, PartialEq)]
@@ -867,4 +867,63 @@ fn messages_wait_for_an_optional_parameter_that_could_not_be_had() {
     (0..2).for_each(|_| _ = schedule.step(&mut world));
 
     assert_eq!(*got.lock().unwrap(), [None, Some(vec![1]), Some(vec![])]);
+}
+
+#[test]
+fn a_disabled_system_that_has_the_world_to_itself_does_not_run() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    let alone = |world: &mut World| world.resource_mut::<Seen>().0.push("alone");
+    schedule.add_systems((alone.named("alone"), say("b")));
+
+    schedule.set_enabled("alone", false);
+    schedule.step(&mut world);
+    assert_eq!(said(&world), ["b"]);
+    schedule.set_enabled("alone", true);
+    schedule.step(&mut world);
+    assert_eq!(said(&world), ["alone", "b"]);
+}
+
+#[test]
+fn a_serial_schedule_runs_every_system_on_the_thread_that_steps_it() {
+    let mut world = World::new();
+    let here = std::thread::current().id();
+    let look = move |_: Query<&Health>| assert_eq!(std::thread::current().id(), here);
+    let mut schedule = Schedule::new();
+    // Each would be worth a task.
+    schedule.set_task_threshold(Duration::ZERO);
+    schedule.set_serial(true).add_systems((look, look, look, look));
+
+    let report = schedule.step(&mut world);
+
+    assert_eq!(report.systems_run, 4);
+}
+
+#[test]
+fn an_order_that_is_declared_through_others_is_no_ambiguity() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((say("a"), say("b"), say("c"), say("d")).chain());
+
+    assert!(schedule.ambiguities(&mut world).unwrap().is_empty());
+}
+
+#[test]
+fn a_schedule_is_empty_until_a_system_is_added() {
+    let mut schedule = Schedule::new();
+    assert!(schedule.is_empty());
+
+    schedule.add_systems(say("a"));
+
+    assert!(!schedule.is_empty());
+}
+
+#[test]
+fn a_fixed_step_has_its_length_and_says_how_much_of_the_next_has_passed() {
+    let length = Duration::from_millis(20);
+    let mut steps = FixedStep::new(length);
+    steps.add(Duration::from_millis(45));
+
+    assert_eq!((steps.length(), steps.by_ref().count()), (length, 2));
+    assert!((steps.fraction() - 0.25).abs() < 1e-9);
 }
