@@ -530,6 +530,19 @@ fn a_group_of_which_one_component_shares_its_bit_is_still_exact() {
 }
 
 #[test]
+fn a_group_of_the_first_component_beyond_the_bits_covers_no_query_of_the_very_first() {
+    let mut world = World::new();
+    register_all(&mut world);
+    _ = world.group::<F64>().build().unwrap();
+    let first = world.spawn(F0);
+    _ = world.spawn(F64);
+
+    let query = world.query::<(Entity, &F0)>();
+
+    assert_eq!(query.iter().map(|(entity, _)| entity).collect::<Vec<_>>(), [first]);
+}
+
+#[test]
 fn with_more_components_than_bits_groups_are_still_exact() {
     for seed in 0..10 {
         let _report = SeedReport { seed, how_to_repeat: "cargo test --test groups" };

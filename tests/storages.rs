@@ -291,3 +291,18 @@ fn pools_of_storages_without_slices_are_walked_pair_by_pair() {
 #[derive(Component)]
 #[component(storage = crate::Boxed)]
 struct ByValue(u32);
+
+#[test]
+fn a_map_lends_its_values_beside_their_entities_and_without_their_type() {
+    let mut map = EntityMap::<u32, Packed<u32>>::default();
+    let ids = [(3, 0), (1, 2)].map(|(index, version)| Entity::new(index, version).unwrap());
+    ids.iter().zip([7, 8]).for_each(|(&id, value)| _ = map.insert(id, value));
+
+    let (entities, values) = map.split_mut();
+    assert_eq!((entities, &*values), (&ids[..], &[7, 8][..]));
+    values[0] = 9;
+    let any: &mut dyn AnyMap = &mut map;
+    *any.value_mut(ids[1]).unwrap().downcast_mut::<u32>().unwrap() += 2;
+
+    assert_eq!(map.as_slice(), [9, 10]);
+}

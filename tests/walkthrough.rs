@@ -629,3 +629,16 @@ fn ids_given_out_by_themselves_lie_ahead_of_all_before_them() {
         }
     }
 }
+
+#[test]
+fn the_living_are_counted_before_they_are_walked() {
+    let mut world = World::new();
+    let ids = [(); 5].map(|()| world.spawn(()));
+    world.despawn(ids[2]).unwrap();
+
+    let mut living = world.entities();
+
+    assert_eq!((living.len(), living.size_hint()), (4, (4, Some(4))));
+    assert_eq!(living.next(), Some(ids[0]));
+    assert_eq!(living.len(), 3);
+}

@@ -62,3 +62,28 @@ impl Entities {
         Ok(seen)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_book_that_is_wrong_says_so() {
+        let attempt = |spoil: fn(&mut Entities), broken: &str| {
+            let mut book = Entities::new();
+            let ids: Vec<_> = (0..4).map(|_| book.spawn()).collect();
+            book.despawn(ids[1]).unwrap();
+            book.check().unwrap();
+
+            spoil(&mut book);
+
+            let error = book.check().unwrap_err();
+            assert!(error.starts_with(broken), "{error}");
+        };
+        attempt(|book| book.alive += 1, "E1");
+        attempt(|book| book.free = END, "E2");
+        attempt(|book| book.free = 1, "E2");
+        attempt(|book| book.limits.last_version = 0, "E3");
+        attempt(|book| book.near[1].word.store(1, Ordering::Relaxed), "E1");
+    }
+}

@@ -27,3 +27,56 @@ pub(crate) use set::Finder;
 pub use set::{Entry, SparseSet, VacantEntry};
 pub use slot::Slot;
 pub(crate) use whole::{EntityList, Foreseen};
+
+#[cfg(test)]
+mod tests {
+    use super::{HashedMap, PagedMap, Slot, SparseMap, SparseSet};
+    use crate::entity::Entity;
+
+    fn id(index: u32, version: u32) -> Entity {
+        Entity::new(index, version).unwrap()
+    }
+
+    #[test]
+    fn whatever_changes_the_order_raises_the_stamp() {
+        fn attempt<M: SparseMap>(change: impl Fn(&mut SparseSet<M>), order: &[(u32, u32)]) {
+            let mut set: SparseSet<M> = (0..4).map(|index| id(index, 0)).collect();
+            let before = set.stamp();
+
+            change(&mut set);
+
+            let order: Vec<Entity> = order.iter().map(|&(i, version)| id(i, version)).collect();
+            assert_eq!(set.as_slice(), order);
+            assert!(set.stamp() > before);
+            set.check().unwrap();
+        }
+        fn attempt_all<M: SparseMap>() {
+            let at_the_end = [(0, 0), (1, 0), (2, 0), (3, 0), (9, 0)];
+            attempt::<M>(|set| assert!(set.insert(id(9, 0))), &at_the_end);
+            attempt::<M>(|set| set.append(&[id(9, 0)], true), &at_the_end);
+            attempt::<M>(|set| assert!(set.insert(id(1, 5))), &[(0, 0), (1, 5), (2, 0), (3, 0)]);
+            attempt::<M>(|set| _ = set.remove(id(1, 0)), &[(0, 0), (3, 0), (2, 0)]);
+            attempt::<M>(|set| _ = set.remove_at(0), &[(3, 0), (1, 0), (2, 0)]);
+            attempt::<M>(|set| set.swap(0, 3), &[(3, 0), (1, 0), (2, 0), (0, 0)]);
+            attempt::<M>(SparseSet::clear, &[]);
+        }
+        attempt_all::<PagedMap>();
+        attempt_all::<HashedMap>();
+        let through = |set: &mut SparseSet| _ = set.remove_in_row(id(0, 0), 2).unwrap();
+        attempt::<PagedMap>(through, &[(2, 0), (1, 0), (3, 0)]);
+        let from_row = |set: &mut SparseSet| _ = set.remove_from_row(id(1, 0)).unwrap();
+        attempt::<PagedMap>(from_row, &[(0, 0), (3, 0), (2, 0)]);
+        let brought = |set: &mut SparseSet| _ = set.bring_in_row(id(3, 0), 1).unwrap();
+        attempt::<PagedMap>(brought, &[(0, 0), (3, 0), (2, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn a_slot_that_nobody_has_is_found() {
+        let mut set: SparseSet = (0..4).map(|index| id(index, 0)).collect();
+        set.check().unwrap();
+
+        *set.parts_mut().0.slot_mut(9, 4) = Slot::new(2, id(9, 0));
+
+        assert!(set.check().is_err());
+    }
+}

@@ -291,5 +291,8 @@ mod tests {
             SparseSet::<HashedMap>::try_from_list(again.clone().into()).unwrap_err(),
             again[2]
         );
+        // One beside the other, as indices that follow each other lie.
+        let beside = vec![again[0], again[2]];
+        assert_eq!(SparseSet::<PagedMap>::try_from_list(beside.into()).unwrap_err(), again[2]);
     }
 }

@@ -93,3 +93,28 @@ pub(super) fn copy_ticks<T, S: Storage<T>>(from: &S, to: &mut S) {
         to.copy_from(from);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{AnyMap, Hashed, Indexed, Packed, Tracked};
+
+    #[test]
+    fn what_a_map_takes_is_foreseen_and_not_much_more() {
+        fn attempt<S: Storage<u32>>() {
+            let ids: Vec<Entity> = (0..50_000).map(|n| Entity::new(n, 0).unwrap()).collect();
+            let mut map = EntityMap::<u32, S>::default();
+            ids.iter().for_each(|&id| _ = map.insert(id, 7));
+            map.shrink_to_fit();
+
+            let foreseen = EntityMap::<u32, S>::bytes_for(&ids.into());
+
+            let taken = map.memory().total();
+            assert!((taken..2 * taken).contains(&foreseen), "{foreseen} for {taken}");
+        }
+        attempt::<Packed<u32>>();
+        attempt::<Hashed<u32>>();
+        attempt::<Indexed<u32>>();
+        attempt::<Tracked<Packed<u32>>>();
+    }
+}

@@ -202,6 +202,36 @@ fn a_diff_says_who_and_what() {
 }
 
 #[test]
+fn a_diff_goes_from_entity_to_entity_and_names_tags() {
+    let mut left = World::new();
+    let [a, b] = [left.spawn((Small(1), Name("x".into()))), left.spawn((Small(1), Tag))];
+    let mut right = types().load().to_world(&bytes(&left)).unwrap();
+    right.remove::<(Small, Name)>(a).unwrap();
+    right.remove::<(Small, Tag)>(b).unwrap();
+
+    let diff = types().diff(&left, &right).unwrap();
+
+    let of = |difference: &Difference| match difference {
+        Difference::Component { entity, .. } => *entity,
+        other => panic!("{other}"),
+    };
+    assert_eq!(diff.differences.iter().map(of).collect::<Vec<_>>(), [a, a, b, b]);
+    assert!(diff.to_string().contains("1v0: Tag is Tag here and not there"), "{diff}");
+}
+
+#[test]
+fn a_resource_that_was_not_there_is_gone_after_going_back() {
+    let mut world = World::new();
+    let mut past = Rollback::new(types(), 2);
+    past.keep(&world).unwrap();
+    world.insert_resource(Score(1));
+
+    past.back(&mut world, 0).unwrap();
+
+    assert!(world.try_resource::<Score>().is_err());
+}
+
+#[test]
 fn one_can_go_back_as_far_as_states_are_kept() {
     for_seeds(10, |seed| {
         let mut world = eventful(seed, 100);
@@ -221,7 +251,7 @@ fn one_can_go_back_as_far_as_states_are_kept() {
                 assert_eq!(&bytes(&world), saved.last().unwrap());
             }
         }
-        assert!((1..=5).contains(&past.len()));
+        assert!((1..=5).contains(&past.len()) && !past.is_empty());
         // Again to the same, and what comes after is the same.
         past.back(&mut world, 0).unwrap();
         let mut again = world_of(saved.last().unwrap());

@@ -50,6 +50,46 @@ fn a_world_that_several_threads_write_is_loaded_as_it_was() {
     }
 }
 
+#[test]
+fn ids_are_left_out_where_all_who_live_have_a_component_in_order() {
+    let mut world = World::new();
+    let values = (0..100_u8).map(|n| (Position([n.into(); 2]), Wide([n.into(); 4])));
+    world.spawn_batch(values).for_each(drop);
+    let without_ids = bytes(&world);
+    world.pool_mut::<Wide>().swap(3, 4).unwrap();
+    let with_those_of_one = bytes(&world);
+
+    assert_eq!(with_those_of_one.len() - without_ids.len(), 100 * size_of::<Entity>());
+    for saved in [without_ids, with_those_of_one] {
+        let loaded = types().load().to_world(&saved).unwrap();
+        assert_eq!(bytes(&loaded), saved);
+        assert_eq!(hash(&loaded), hash(&world));
+    }
+}
+
+#[test]
+fn a_long_list_is_not_taken_for_a_deep_one() {
+    let mut world = World::new();
+    let entity = world.spawn(Stable(vec![Some(7); 1000]));
+
+    let loaded = types().load().to_world(&bytes(&world)).unwrap();
+
+    assert_eq!(loaded.get::<Stable>(entity).unwrap().0, [Some(7); 1000]);
+}
+
+#[test]
+fn an_ignored_resource_is_not_saved_and_all_others_are() {
+    let mut world = World::new();
+    world.insert_resource(Score(7));
+    world.insert_resource("not for a file");
+
+    let saved = types().ignore_resource::<&str>().save().to_bytes(&world).unwrap();
+
+    let loaded = types().load().to_world(&saved).unwrap();
+    assert_eq!(loaded.resource::<Score>().0, 7);
+    assert!(loaded.try_resource::<&str>().is_err());
+}
+
 /// EnTT 39, 188: the loaded world goes on as the original does, also where loaded entities die.
 #[test]
 fn a_loaded_world_lives_on_as_the_original_does() {

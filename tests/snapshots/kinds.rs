@@ -14,7 +14,7 @@ use crate::common::{Rng, id};
 #[derive(Component, Snapshot, Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[snapshot(plain)]
 #[repr(C)]
-pub struct Position([f32; 2]);
+pub struct Position(pub [f32; 2]);
 
 /// Packed, tracked, plain as a block and through serde elsewhere.
 #[derive(

@@ -1,9 +1,10 @@
 //! Snapshots that come beside what is there, with new ids.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use esker::snapshot::{Dangling, Merged, SnapshotError};
-use esker::{Entity, World};
+use esker::snapshot::{Dangling, MapEntities, Merged, Snapshot, SnapshotError};
+use esker::{Component, Entity, World};
+use serde::{Deserialize, Serialize};
 
 use crate::for_seeds;
 use crate::kinds::*;
@@ -63,6 +64,28 @@ fn a_snapshot_merged_twice_refers_to_its_own_copies() {
         target.verify().unwrap();
         source.clear();
     });
+}
+
+/// Ids of others as the keys of maps.
+#[derive(Component, Snapshot, MapEntities, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[snapshot(clone, entities)]
+struct Grudges(#[entities] HashMap<Entity, u32>, #[entities] BTreeMap<Entity, u32>);
+
+#[test]
+fn ids_that_are_keys_are_mapped_too() {
+    let mut source = World::new();
+    let enemy = source.spawn(Small(1));
+    let id = source.spawn(Grudges(HashMap::from([(enemy, 3)]), BTreeMap::from([(enemy, 4)])));
+    let types = types().component::<Grudges>();
+    let saved = types.save().to_bytes(&source).unwrap();
+    let mut target = World::new();
+    target.spawn_empty_batch(5).unwrap();
+
+    let merged = types.load().merge(&mut target, &saved).unwrap();
+
+    let (id, enemy) = (merged.get(id).unwrap(), merged.get(enemy).unwrap());
+    let expected = Grudges(HashMap::from([(enemy, 3)]), BTreeMap::from([(enemy, 4)]));
+    assert_eq!(*target.get::<Grudges>(id).unwrap(), expected);
 }
 
 #[test]
