@@ -6,6 +6,7 @@ mod examples;
 mod instructions;
 mod layers;
 mod loom;
+mod mutants;
 mod planted;
 mod prove;
 mod unsafe_report;
@@ -38,6 +39,8 @@ enum Chore {
     Layers(layers::Options),
     /// Run the models of what threads share, in all orders of these threads.
     Loom(loom::Options),
+    /// Change functions in a copy of the sources, and see whether a test fails.
+    Mutants(mutants::Options),
     /// Plant known kinds of bugs in a copy of the sources, and see whether the tests find them.
     Planted(planted::Options),
     /// Attack the library with all there is: models, faults, sanitizers, fuzzers, planted bugs.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Chore::Instructions(options) => instructions::run(&options),
         Chore::Layers(options) => layers::run(&options),
         Chore::Loom(options) => loom::run(&options),
+        Chore::Mutants(options) => mutants::run(&options),
         Chore::Planted(options) => planted::run(&options),
         Chore::Prove(options) => prove::run(&options),
         Chore::UnsafeReport(options) => unsafe_report::run(&options),

@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 /// What is no source.
 const LEFT_OUT: &[&str] = &["target", ".git", "corpus", "artifacts"];
 
-pub(super) struct Copy {
+pub(crate) struct Copy {
     original: PathBuf,
     folder: PathBuf,
     /// Where cargo builds: dependencies are shared with all other builds.
-    pub(super) target: PathBuf,
+    pub(crate) target: PathBuf,
 }
 
 impl Copy {
     /// A copy that is up to date. Files that are the same stay as they are, so that little is built anew.
-    pub(super) fn of(original: &Path) -> io::Result<Self> {
+    pub(crate) fn of(original: &Path, name: &str) -> io::Result<Self> {
         let target = std::env::var_os("CARGO_TARGET_DIR");
         let target = target.map_or_else(|| original.join("target"), |target| original.join(target));
-        let folder = target.join("planted").join("source");
+        let folder = target.join(name).join("source");
         let copy = Self { original: original.to_owned(), folder, target };
         let mut files = BTreeSet::new();
         list(original, Path::new(""), &copy.target, &mut files)?;
@@ -35,17 +35,17 @@ impl Copy {
         Ok(copy)
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// A file as it is in the sources.
-    pub(super) fn original(&self, file: &str) -> Result<String, String> {
+    pub(crate) fn original(&self, file: &str) -> Result<String, String> {
         fs::read_to_string(self.original.join(file)).map_err(|error| format!("{file}: {error}"))
     }
 
     /// Writes a file of the copy.
-    pub(super) fn put(&self, file: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn put(&self, file: &str, text: &str) -> io::Result<()> {
         self.put_bytes(Path::new(file), text.as_bytes())
     }
 

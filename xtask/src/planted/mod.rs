@@ -5,10 +5,10 @@
 //! allocator once had, said in terms of this library: a piece of a source file, what to put there
 //! instead, and the tests that must fail then. The sources themselves know nothing of it.
 
-mod copy;
+pub(crate) mod copy;
 mod hunt;
 mod plant;
-mod trial;
+pub(crate) mod trial;
 
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ pub(crate) fn some(count: Option<usize>) -> Options {
 pub(crate) fn plant_all(options: &Options) -> Result<Tally, Box<dyn std::error::Error>> {
     let all = Plant::all(&root())?;
     let chosen = choose(&all, options)?;
-    let copy = Copy::of(&root())?;
+    let copy = Copy::of(&root(), "planted")?;
     // All of them before the first is tried: a plant that has lost its place is found at once.
     for plant in &all {
         plant.planted(&copy.original(&plant.file)?)?;

@@ -104,12 +104,12 @@ fn programs(messages: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 }
 
 /// The name of a test, in a line that says that it failed.
-fn failed_test(line: &str) -> Option<&str> {
+pub(crate) fn failed_test(line: &str) -> Option<&str> {
     line.strip_prefix("test ")?.strip_suffix("FAILED")?.split_whitespace().next()
 }
 
 /// How a program ends; `None` if it was stopped, because a test has failed or nothing goes on.
-fn wait(mut child: Child, log: &Path) -> std::io::Result<Option<ExitStatus>> {
+pub(crate) fn wait(mut child: Child, log: &Path) -> std::io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         if let Some(status) = child.try_wait()? {
