@@ -17,9 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::Rng;
-use esker::entity::Entities;
 use esker::prelude::*;
-use esker::storage::{AnyMap, EntityMap, Hashed, Indexed, Packed, Storage, Tracked};
+use esker::storage::Packed;
 
 /// Counts the bytes that are in use.
 struct Counting;
@@ -111,31 +110,6 @@ fn many_entities_take_little_more_memory_than_their_values_and_ids() {
     // The process remembers its component types.
     let kept = IN_USE.load(Relaxed).saturating_sub(before);
     assert!(kept < 4096, "{kept} bytes are not given back");
-}
-
-#[test]
-fn what_maps_and_books_say_of_their_memory_is_what_they_have_taken() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let compare = |what: &str, before: usize, said: usize| {
-        let taken = IN_USE.load(Relaxed) - before;
-        // A hash map counts only the buckets that it may fill, seven of eight.
-        let is_near = said as f64 >= 0.85 * taken as f64 && said as f64 <= 1.05 * taken as f64;
-        assert!(is_near, "{what}: {said} bytes are said, {taken} were taken");
-    };
-    fn map<S: Storage<u32>>() -> EntityMap<u32, S> {
-        let mut map = EntityMap::default();
-        (0..5000).for_each(|n| _ = map.insert(Entity::new(n, 0).unwrap(), n));
-        map
-    }
-
-    let before = IN_USE.load(Relaxed);
-    compare("packed", before, map::<Packed<u32>>().memory().total());
-    compare("hashed", before, map::<Hashed<u32>>().memory().total());
-    compare("indexed", before, map::<Indexed<u32>>().memory().total());
-    compare("tracked", before, map::<Tracked<Packed<u32>>>().memory().total());
-    let mut book = Entities::new();
-    (0..5000).for_each(|_| _ = book.spawn());
-    compare("entities", before, book.heap_bytes());
 }
 
 type Digits<A, B, C> = fn() -> (A, B, C);

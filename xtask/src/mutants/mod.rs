@@ -42,7 +42,7 @@ const AREAS: &[Area] = &[
         name: "storage",
         folders: &["storage", "sparse"],
         tests: &[
-            "lib", "storages", "order", "columns", "group_storages", "load", "repeated_steps",
+            "lib", "storages", "order", "columns", "group_storages", "memory", "repeated_steps",
             "panicking_drop", "changes", "groups", "snapshots", "model",
         ],
     },
@@ -50,7 +50,7 @@ const AREAS: &[Area] = &[
         name: "entity",
         folders: &["entity"],
         tests: &[
-            "lib", "bad_input", "walkthrough", "threads", "load", "systems", "repeated_steps",
+            "lib", "bad_input", "walkthrough", "threads", "memory", "systems", "repeated_steps",
             "panicking_drop", "schedules", "snapshots", "model",
         ],
     },
