@@ -333,10 +333,10 @@ macro_rules! pool_term {
                 span: Span,
                 entity: *const Entity,
             ) -> Option<Self::Cursor<'a>> {
-                let Some((id, guard)) = &fetch.pool else { return None };
+                let (id, guard) = fetch.pool.as_ref()?;
                 let map: &Map<T> = guard;
                 // SAFETY: promised by the caller.
-                let Some(at) = map.set().position(unsafe { *entity }) else { return None };
+                let at = map.set().position(unsafe { *entity })?;
                 // SAFETY: it is the place of this entity.
                 Some(unsafe { PoolView::new(*id, map, span).cursor(at as u32, entity) })
             }

@@ -93,7 +93,7 @@ mod tests {
             for len in 0..40 {
                 // The first take longest.
                 let work =
-                    |nth: u64| (nth..2000).fold((nth, 0), |(nth, sum), n| (nth, sum ^ n * n));
+                    |nth: u64| (nth..2000).fold((nth, 0), |(nth, sum), n| (nth, sum ^ (n * n)));
 
                 let done = each((0..len).collect(), size, work);
 
