@@ -202,6 +202,20 @@ fn a_diff_says_who_and_what() {
 }
 
 #[test]
+fn a_diff_names_who_lives_on_one_side_only_once_whatever_it_has() {
+    let mut left = World::new();
+    let here = left.spawn((Small(1), Name("x".into())));
+    let mut right = types().load().to_world(&bytes(&left)).unwrap();
+    right.despawn(here).unwrap();
+    let there = right.spawn((Small(2), Tag));
+
+    let diff = types().diff(&left, &right).unwrap();
+
+    let expected = [Difference::OnlyLeft(here), Difference::OnlyRight(there)];
+    assert_eq!(diff.differences, expected, "{diff}");
+}
+
+#[test]
 fn a_diff_goes_from_entity_to_entity_and_names_tags() {
     let mut left = World::new();
     let [a, b] = [left.spawn((Small(1), Name("x".into()))), left.spawn((Small(1), Tag))];
