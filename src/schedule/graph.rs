@@ -14,9 +14,8 @@ use crate::access::{Key, Usage};
 pub(super) struct Graph {
     /// The serial order: positions of systems in the schedule.
     pub(super) order: Vec<usize>,
-    /// For each system those that must wait for it, and how many it waits for.
+    /// For each system those that must wait for it.
     pub(super) after: Vec<Vec<usize>>,
-    pub(super) waits: Vec<usize>,
     /// The serial order in pieces.
     pub(super) segments: Vec<Segment>,
     /// Systems that exclude each other and whose order nobody has declared, and why.
@@ -76,7 +75,6 @@ impl Graph {
     /// Connects what excludes each other, along the serial order.
     fn connect(&mut self, nodes: &[Node]) {
         self.after = vec![Vec::new(); nodes.len()];
-        self.waits = vec![0; nodes.len()];
         let mut edges = self.declared.clone();
         // Who uses each key, as far as somebody later may have to wait for him directly.
         let mut users: FxHashMap<Key, [Vec<usize>; Usage::ALL.len()]> = FxHashMap::default();
@@ -99,7 +97,6 @@ impl Graph {
         edges.dedup();
         for (before, after) in edges {
             self.after[before].push(after);
-            self.waits[after] += 1;
         }
     }
 
