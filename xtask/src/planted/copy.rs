@@ -25,7 +25,15 @@ impl Copy {
         let mut files = BTreeSet::new();
         list(original, Path::new(""), &copy.target, &mut files)?;
         for file in &files {
-            copy.put_bytes(file, &fs::read(original.join(file))?)?;
+            match file == Path::new("Cargo.toml") {
+                true => {
+                    copy.put_bytes(
+                        file,
+                        renumbered(&fs::read_to_string(original.join(file))?).as_bytes(),
+                    )?;
+                }
+                false => copy.put_bytes(file, &fs::read(original.join(file))?)?,
+            }
         }
         let mut there = BTreeSet::new();
         list(&copy.folder, Path::new(""), &copy.target, &mut there)?;
@@ -59,6 +67,14 @@ impl Copy {
         }
         fs::write(path, bytes)
     }
+}
+
+/// A manifest with another version, so that cargo does not take what it builds here for the library
+/// itself, or the other way round: both are in the same folder, and it goes by names and versions.
+fn renumbered(manifest: &str) -> String {
+    let line = manifest.lines().find(|line| line.starts_with("version = ")).unwrap_or_default();
+    let (minor, _) = line.rsplit_once('.').unwrap_or_default();
+    manifest.replacen(line, &format!("{minor}.9999\""), 1)
 }
 
 /// The files below a folder of a tree.
