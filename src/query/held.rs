@@ -17,7 +17,8 @@ use crate::world::BorrowConflict;
 pub(super) struct Held<'w, D: QueryData, F: QueryFilter> {
     pub(super) data: D::Fetch<'w>,
     pub(super) filter: F::Fetch<'w>,
-    /// The world, and whether the guards are not marked (B2).
+    /// The world, whether the guards are not marked (B2), what is new to the query, and the tick of what
+    /// it changes.
     pub(super) opening: Opening<'w>,
     /// The component whose pool is to be the driver.
     pub(super) wanted: Option<Wanted>,
