@@ -43,9 +43,11 @@ const UNSAFE: &[&str] = &[
     "storage/conformance/places.rs",
     "storage/contract.rs",
     "storage/indexed.rs",
+    "storage/lookup.rs",
     "storage/map.rs",
     "storage/packed.rs",
     "storage/tracked.rs",
+    "world/pool_read.rs",
     "world/pools.rs",
     "world/react/queue.rs",
 ];

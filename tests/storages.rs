@@ -254,6 +254,52 @@ fn components_of_every_storage_live_in_one_world() {
 }
 
 #[test]
+fn a_pool_finds_near_and_far_entities_and_no_dead_ones_whatever_the_storage() {
+    #[derive(Component)]
+    struct Plainly(u32);
+    #[derive(Component)]
+    #[component(storage = Indexed)]
+    struct ByIndex(u32);
+    #[derive(Component)]
+    #[component(storage = Hashed)]
+    struct ByHash(u32);
+    fn finds<T: Component>(make: fn(u32) -> T, number: fn(&T) -> u32) {
+        let mut world = World::new();
+        let mut ids: Vec<Entity> = (0..200).map(|nth| world.spawn(make(nth))).collect();
+        let dead = ids.swap_remove(7);
+        world.despawn(dead).unwrap();
+        let heir = world.spawn(make(1000));
+        let bare = world.spawn(());
+        for far in [None, Some(1_000_000), Some(4_000_000_000)] {
+            if let Some(index) = far {
+                let id = Entity::new(index, 2).unwrap();
+                world.spawn_at(id, make(index)).unwrap();
+                ids.push(id);
+            }
+            let pool = world.pool::<T>();
+            for (&id, nth) in ids.iter().zip((0..7).chain([199]).chain(8..199)) {
+                assert_eq!(pool.get(id).map(number), Some(nth));
+            }
+            for &id in ids.iter().chain([&heir]) {
+                assert_eq!(
+                    pool.get(id).map(number),
+                    world.get::<T>(id).map(|value| number(&value))
+                );
+                assert!(pool.get(Entity::new(id.index(), id.version() + 1).unwrap()).is_none());
+            }
+            assert_eq!(pool.get(heir).map(number), Some(1000));
+            let beyond = Entity::new(3_000_000_000, 2).unwrap();
+            assert!([dead, bare, beyond].iter().all(|&id| pool.get(id).is_none()));
+        }
+    }
+    finds(Plainly, |value| value.0);
+    finds(ByIndex, |value| value.0);
+    finds(ByHash, |value| value.0);
+    finds(ByValue, |value| value.0);
+    assert!(World::new().pool::<Plainly>().get(id(0)).is_none());
+}
+
+#[test]
 fn a_component_kept_in_an_indexed_storage_stays_at_its_address_in_the_world() {
     #[derive(Component)]
     #[component(storage = Indexed)]

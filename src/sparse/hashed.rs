@@ -47,6 +47,11 @@ impl SparseMap for HashedMap {
         (0, &mut [])
     }
 
+    #[inline(always)]
+    fn near(&self) -> Option<(u32, &[Slot])> {
+        None
+    }
+
     fn vacate(&mut self, entity: Entity) -> Option<usize> {
         let position = self.get(entity.index()).position_of(entity)?;
         self.slots.remove(&entity.index());

@@ -50,6 +50,9 @@ pub trait SparseMap: Default + Clone + Debug + Send + Sync + 'static + Sealed {
     /// else. Who finds all that he needs here does without a call.
     fn row(&mut self) -> (u32, &mut [Slot]);
 
+    /// The slots and the index of the first, if all of them lie side by side.
+    fn near(&self) -> Option<(u32, &[Slot])>;
+
     /// Makes room for the slots of `additional` more members, if they lie side by side.
     fn reserve(&mut self, additional: usize);
 
@@ -289,6 +292,11 @@ impl SparseMap for PagedMap {
     #[inline(always)]
     fn row(&mut self) -> (u32, &mut [Slot]) {
         (self.first, &mut self.window)
+    }
+
+    #[inline(always)]
+    fn near(&self) -> Option<(u32, &[Slot])> {
+        if self.far.is_unused() { Some((self.first, &self.window)) } else { None }
     }
 
     #[inline(always)]

@@ -56,7 +56,7 @@ impl<M: SparseMap> SparseSet<M> {
     #[inline(always)]
     #[doc(alias = "index")]
     pub fn position(&self, entity: Entity) -> Option<usize> {
-        let position = self.map.get(entity.index()).position_of(entity);
+        let position = self.map.get(entity.index()).position_below(self.packed.len(), entity);
         // Not by closures: debug builds look up as often as others.
         if cfg!(debug_assertions)
             && let Some(at) = position
@@ -69,7 +69,13 @@ impl<M: SparseMap> SparseSet<M> {
     /// What [`position`](Self::position) reads, for many of them in a row.
     #[inline(always)]
     pub(crate) fn finder(&self) -> Finder<'_, M> {
-        Finder { slots: self.map.view() }
+        Finder { slots: self.map.view(), len: self.packed.len() }
+    }
+
+    /// All slots and the index of the first, if they lie side by side.
+    #[inline(always)]
+    pub(crate) fn near_slots(&self) -> Option<(u32, &[Slot])> {
+        self.map.near()
     }
 
     /// A set of which S1 and S2 are known.
@@ -360,6 +366,7 @@ impl<M: SparseMap> SparseSet<M> {
 /// Finds positions in a set that does not change.
 pub(crate) struct Finder<'a, M: SparseMap> {
     slots: M::View<'a>,
+    len: usize,
 }
 
 impl<M: SparseMap> Clone for Finder<'_, M> {
@@ -375,7 +382,7 @@ impl<M: SparseMap> Finder<'_, M> {
     /// As [`SparseSet::position`].
     #[inline(always)]
     pub(crate) fn position(&self, entity: Entity) -> Option<usize> {
-        M::get_in(self.slots, entity.index()).position_of(entity)
+        M::get_in(self.slots, entity.index()).position_below(self.len, entity)
     }
 }
 

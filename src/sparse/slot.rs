@@ -8,6 +8,9 @@ use crate::entity::Entity;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Slot(u64);
 
+/// The half of an [`Entity`], and of a slot, in which the version is.
+const VERSION: u64 = (u32::MAX as u64) << 32;
+
 impl Slot {
     /// A slot that leads nowhere.
     ///
@@ -33,6 +36,15 @@ impl Slot {
     #[inline(always)]
     pub fn position_of(self, entity: Entity) -> Option<usize> {
         if (self.0 >> 32) as u32 == entity.version() { Some(self.0 as u32 as usize) } else { None }
+    }
+
+    /// As [`position_of`](Self::position_of), for one who knows how many positions there are: one
+    /// comparison tells both that it is this version and that it is a position.
+    #[inline(always)]
+    pub(crate) fn position_below(self, len: usize, entity: Entity) -> Option<usize> {
+        // What is left of another version is in the upper half, beyond every position (S1, S3).
+        let at = self.0 ^ (entity.raw() & VERSION);
+        if at < len as u64 { Some(at as usize) } else { None }
     }
 
     /// The position, whatever the version; meaningless in a vacant slot.

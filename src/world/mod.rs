@@ -2,7 +2,7 @@
 //!
 //! [`World`] is one type for users and several files here, one idea each: `lifecycle` (entities
 //! come and go), `components` (values come and go), `gate` (the one way in and out of a pool),
-//! `pool` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
+//! `pool`, `pool_read` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
 //! modules add their own `impl World` blocks.
 
 mod batch;
@@ -23,6 +23,7 @@ mod order;
 mod pool;
 mod pool_box;
 mod pool_error;
+mod pool_read;
 mod pools;
 mod react;
 mod report;
@@ -42,8 +43,9 @@ pub use entity_ref::{EntityMut, EntityRef};
 pub use gate::Gate;
 pub use grouping::{GroupBuilder, GroupConflict, GroupId, OwnedByGroup};
 pub use locked::Locked;
-pub use pool::{Pool, PoolMut};
+pub use pool::PoolMut;
 pub use pool_error::PoolError;
+pub use pool_read::Pool;
 
 pub use react::{
     CommandReport, Commands, Connection, Crossings, Extras, Hook, Listener, MessageBatch,

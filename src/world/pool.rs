@@ -7,6 +7,7 @@ use super::gate;
 use super::grouping::OwnedByGroup;
 use super::lease::Lease;
 use super::pool_box::{AnyPool, Map, removal};
+use super::pool_read::Pool;
 use super::pools::name_of;
 use super::react::{Event, Removal, What};
 use super::tag::Tag;
@@ -17,14 +18,6 @@ use crate::entity::{Entities, Entity, NoSuchEntity};
 use crate::journal::Journal;
 use crate::storage;
 use crate::tick::Tick;
-
-/// All values of a component, for reading.
-///
-/// Empty for a component the world does not know: reading never makes a pool. See [`World::pool`].
-#[derive(Debug)]
-pub struct Pool<'w, T: Component> {
-    map: Option<Read<'w, Map<T>>>,
-}
 
 /// All values of a component, for changing: the values, and who has one.
 ///
@@ -72,7 +65,7 @@ impl World {
     /// [`BorrowConflict`] if the component is borrowed for writing.
     #[track_caller]
     pub fn try_pool<T: Component>(&self) -> Result<Pool<'_, T>, BorrowConflict> {
-        Ok(Pool { map: self.try_read_map()? })
+        Ok(Pool::new(self.try_read_map()?))
     }
 
     /// The pool of `T`, for changing.
@@ -211,56 +204,6 @@ impl World {
         if let Some(pool) = self.pools.get_mut::<T>() {
             pool.cell.get_mut().drop_values();
         }
-    }
-}
-
-impl<T: Component> Pool<'_, T> {
-    /// The map behind it, if there is one.
-    #[inline(always)]
-    fn map(&self) -> Option<&Map<T>> {
-        self.map.as_deref()
-    }
-
-    /// Number of values.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.entities().len()
-    }
-
-    /// Whether there are none.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The entities, in the order of their values.
-    #[inline]
-    pub fn entities(&self) -> &[Entity] {
-        self.map().map_or(&[], |map| map.entities())
-    }
-
-    /// The values, in the order of their entities. Needs a contiguous storage.
-    #[inline]
-    pub fn as_slice(&self) -> &[T] {
-        self.map().map_or(&[], |map| map.as_slice())
-    }
-
-    /// Whether `entity` has the component.
-    #[inline]
-    pub fn contains(&self, entity: Entity) -> bool {
-        self.map().is_some_and(|map| map.contains(entity))
-    }
-
-    /// The component of `entity`.
-    #[inline]
-    pub fn get(&self, entity: Entity) -> Option<&T> {
-        self.map()?.get(entity)
-    }
-
-    /// Entities and values in packed order.
-    #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = (Entity, &T)> {
-        self.map().into_iter().flatten()
     }
 }
 
