@@ -7,6 +7,7 @@ use super::filter::QueryFilter;
 use super::held::Shape;
 use super::merged::Merged;
 use super::planner::piece;
+use super::prefix::covering;
 use super::term::QueryData;
 use crate::plan::{Finding, Kind};
 
@@ -35,7 +36,7 @@ pub struct Explanation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WalkKind {
-    /// By a plan of runs: slice after slice.
+    /// By runs that are known: slice after slice.
     Runs,
     /// By a plan that lists the place of every match, because runs are short.
     List,
@@ -72,7 +73,9 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         let runs = Merged::new(piece(views, &survey, None));
         let (matches, runs) =
             runs.fold((0, 0), |(matches, runs), run| (matches + run.len, runs + 1));
-        let way = if survey.is_simple() {
+        let way = if survey.is_aligned() && survey.pools > 1 {
+            WalkKind::Runs
+        } else if survey.is_simple() {
             WalkKind::Simple
         } else {
             match self.held.opening.world.plans().find(&Shape { views, survey: &survey }) {
@@ -85,7 +88,11 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         let driver = survey.driver.map(|driver| driver.name);
         let driver_len = survey.places.map_or(views.entities.len(), <[u32]>::len);
         let is_part = survey.driver.is_some_and(|driver| driver_len < driver.entities.len());
-        let is_grouped = (is_part || views.is_sure) && !survey.is_timed;
+        let is_grouped = match survey.is_aligned() {
+            // Groups were not asked.
+            true => covering(self.held.opening, survey.needs()).is_some(),
+            false => (is_part || views.is_sure) && !survey.is_timed,
+        };
         Explanation { driver, driver_len, matches, runs, is_grouped, way }
     }
 }
@@ -111,7 +118,7 @@ impl fmt::Display for Explanation {
             }
         }
         f.write_str(match self.way {
-            WalkKind::Runs => "by a plan of runs",
+            WalkKind::Runs => "by runs that are known",
             WalkKind::List => "by a plan that lists every match, because the runs are short",
             WalkKind::Simple => "without a plan, which would be no better",
             WalkKind::Changed => "without a plan: not walked twice since one of its pools changed",

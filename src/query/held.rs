@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::alignment::Compared;
 use super::candidates::{Candidates, Walked};
 use super::filter::QueryFilter;
 use super::opening::Opening;
@@ -67,10 +68,10 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
             Some(driver) => driver.entities,
             None => self.living(),
         };
-        let mut is_sure = false;
+        let mut is_sure = survey.is_aligned();
         // What groups know comes in parts that fit into registers: views that are filled in by a
         // function that is called stay in memory, whether it is called or not.
-        if self.opening.world.has_groups() {
+        if !is_sure && self.opening.world.has_groups() {
             if let Some(prefix) = covering(self.opening, survey.needs()) {
                 if survey.driver.is_none_or(|driver| driver.id != prefix.only.id) {
                     survey.driver = self.driver_by(prefix.only);
@@ -78,6 +79,9 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
                 let all = survey.driver.map_or(entities, |driver| driver.entities);
                 entities = &all[..prefix.len];
                 is_sure = prefix.is_sure;
+                if survey.is_aligned_by(&prefix) {
+                    self.align(true);
+                }
                 survey.prefix = Some(prefix);
             }
             let (driver, prefix) = (survey.driver.map(|driver| driver.id), survey.prefix);
@@ -88,6 +92,21 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
             });
         }
         (Views { data, filter, entities, world: self.opening.world, is_sure }, survey)
+    }
+
+    /// Notes that all pools are in the same order, if they are; the next walk knows it then. Does not compare them
+    /// if a group says so (G1).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn align(&self, is_known: bool) -> bool {
+        let ((data, filter), _) = self.look();
+        let mut compared = Compared::new(is_known);
+        D::columns(data, &mut compared);
+        F::columns(filter, &mut compared);
+        let Some(mut noted) = compared.number() else { return false };
+        D::columns(data, &mut noted);
+        F::columns(filter, &mut noted);
+        true
     }
 
     /// The pool of a component as the driver.

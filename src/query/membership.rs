@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::opening::Opening;
-use super::survey::{Column, Role, Surveyor, UNKNOWN};
+use super::survey::{Column, NO_ORDER, Role, Surveyor, UNKNOWN};
 use super::term::Row;
 use crate::cell::Look;
 use crate::component::Component;
@@ -115,9 +115,12 @@ impl<'a, T: Component> Members<'a, T> {
 
     #[inline]
     pub(super) fn column(self, role: Role, survey: &mut impl Surveyor<'a>) {
-        let (stamp, entities) = self.set.map_or((0, &[][..]), |set| (set.stamp(), set.as_slice()));
+        let (stamp, order, entities) = match self.set {
+            Some(set) => (set.stamp(), set.order(), set.as_slice()),
+            None => (0, &NO_ORDER, &[][..]),
+        };
         let name = std::any::type_name::<T>();
-        survey.column(Column { role, id: self.id, stamp, entities, name });
+        survey.column(Column { role, id: self.id, stamp, order, entities, name });
     }
 }
 

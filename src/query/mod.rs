@@ -9,6 +9,7 @@
 //! **Q1** – within one walk each entity is fetched at most once: the entities of a pool are
 //! distinct (S2), and so are the living ones; parallel pieces part the driver.
 
+mod alignment;
 mod candidates;
 mod change;
 mod dynamic;

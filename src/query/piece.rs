@@ -15,6 +15,9 @@ use crate::entity::Entity;
 use crate::plan::{Kind, Plan};
 use crate::world::World;
 
+/// The first position of every column, for all queries that somebody could write by hand.
+static FRONT: [u32; 256] = [0; 256];
+
 /// What a walk reads.
 pub(super) struct Views<'a, D: QueryData, F: QueryFilter> {
     pub(super) data: D::View<'a>,
@@ -56,6 +59,8 @@ pub(super) enum Way<'a> {
     Picked(&'a [u32]),
     /// By looking entity after entity up.
     Direct(Guess),
+    /// As one stretch: all pools hold the same entities in the same order (S6).
+    Aligned,
 }
 
 /// Whether it is worth trying to find more than one entity at a time.
@@ -311,6 +316,15 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
         Self { views, way: Way::Picked(places), at: 0, end: places.len() }
     }
 
+    /// Whether a query of so many columns can be walked as one stretch.
+    pub(super) const CAN_BE_ALIGNED: bool = D::COLUMNS <= FRONT.len();
+
+    /// All matches, who are all entities of all pools.
+    #[inline(always)]
+    pub(super) fn aligned(views: Views<'a, D, F>) -> Self {
+        Self { views, way: Way::Aligned, at: 0, end: views.entities.len() }
+    }
+
     /// All matches, without a plan.
     pub(super) fn direct(views: Views<'a, D, F>, guess: Guess) -> Self {
         Self { views, way: Way::Direct(guess), at: 0, end: views.entities.len() }
@@ -363,6 +377,15 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                 let search = D::search(self.views.data);
                 self.views.find_stretch(search, &mut self.at, self.end, guess)
             }
+            Way::Aligned => {
+                let (driver_at, len) = (self.at, self.end - self.at);
+                self.at = self.end;
+                Some(Stretch {
+                    driver_at,
+                    len,
+                    place: D::step(D::load(&FRONT[..D::COLUMNS]), driver_at),
+                })
+            }
         }
     }
 
@@ -375,7 +398,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
     ) -> A {
         let mut folded = start;
         match self.way {
-            Way::Runs(..) => {
+            Way::Runs(..) | Way::Aligned => {
                 while let Some(stretch) = self.next_stretch() {
                     folded = self.views.fold_stretch::<M, A>(stretch, folded, &mut step);
                 }

@@ -1,10 +1,10 @@
 //! Chooses the way through the matches, and makes plans.
 //!
-//! The rules: a query over one pool, over pools that one group owns, or with a driver shorter than
-//! `SMALL` is walked directly.
+//! The rules: a query over one pool, or over pools that are known to be in the same order, is one stretch.
+//! Over pools that one group owns, or with a driver shorter than `SMALL`, it is walked directly.
 //! Any other has its plan looked up under its shape and the stamps of its pools. The first walk
-//! since a pool changed goes directly; the second makes a plan, which is kept and used from then
-//! on. So a world that changes between every two walks never pays for a plan.
+//! since a pool changed goes directly; the second notes that the pools are in the same order, if they are,
+//! or makes a plan, which is kept and used from then on. So a world that changes between every two walks never pays for a plan.
 
 #![allow(unsafe_code, reason = "starts walks from a borrow of the query")]
 
@@ -85,6 +85,7 @@ pub(super) fn piece<'a, D: QueryData, F: QueryFilter>(
     plan: Option<&'a Plan>,
 ) -> Piece<'a, D, F> {
     match (plan, survey.places) {
+        _ if Piece::<D, F>::CAN_BE_ALIGNED && survey.is_aligned() => Piece::aligned(views),
         (Some(plan), _) => Piece::planned(views, plan),
         (None, Some(places)) => Piece::picked(views, places),
         (None, None) => {
@@ -123,6 +124,10 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     #[cold]
     #[inline(never)]
     fn make_plan(&self) -> Option<Read<'w, Plan>> {
+        // Better than a plan, for all queries over some of these pools: from the next walk on.
+        if self.align(false) {
+            return None;
+        }
         self.opening.world.plans().keep(self, record(self.survey().0))
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ptr;
 
 use super::opening::Opening;
-use super::survey::{Column, Role, Surveyor, UNKNOWN, common_prefix};
+use super::survey::{Column, NO_ORDER, Role, Surveyor, UNKNOWN, common_prefix};
 use super::term::{QueryData, Row, Sealed};
 use crate::access::{Key, Usage};
 use crate::cell::{Edit, Read};
@@ -114,10 +114,11 @@ impl<'a, T: Component> PoolView<'a, T> {
 
     #[inline]
     fn columns(self, survey: &mut impl Surveyor<'a>) {
-        let stamp = self.map.map_or(0, |map| map.set().stamp());
+        let (stamp, order) =
+            self.map.map_or((0, &NO_ORDER), |map| (map.set().stamp(), map.set().order()));
         let name = std::any::type_name::<T>();
         let (id, entities) = (self.id, self.entities());
-        survey.column(Column { role: Role::Fetched, id, stamp, entities, name });
+        survey.column(Column { role: Role::Fetched, id, stamp, order, entities, name });
     }
 
     #[inline(always)]

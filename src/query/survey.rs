@@ -3,6 +3,7 @@
 use super::prefix::Prefix;
 use crate::entity::Entity;
 use crate::plan::Spelling;
+use crate::sparse::Order;
 
 /// What a pool does for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +50,13 @@ pub struct Column<'a> {
     /// Number of the component, or `UNKNOWN`.
     pub(super) id: u32,
     pub(super) stamp: u64,
+    pub(super) order: &'a Order,
     pub(super) entities: &'a [Entity],
     pub(super) name: &'static str,
 }
+
+/// The order of a pool that does not exist.
+pub(super) static NO_ORDER: Order = Order::nobodys();
 
 /// The number of a component that the world does not know.
 pub(super) const UNKNOWN: u32 = u32::MAX;
@@ -103,6 +108,10 @@ pub(super) struct Survey<'a> {
     pub(super) pools: usize,
     /// Required pools.
     pub(super) required: usize,
+    /// Members of the largest of these.
+    longest: usize,
+    /// The number of their order, if it is known that they have the same; zero if not.
+    order: u64,
     /// Whether an entity of all required pools may be no match all the same.
     pub(super) is_picky: bool,
     /// What groups say about the matches.
@@ -125,6 +134,8 @@ impl Survey<'_> {
             has_choice: false,
             pools: 0,
             required: 0,
+            longest: 0,
+            order: 0,
             is_picky: false,
             prefix: None,
             is_timed: false,
@@ -139,6 +150,7 @@ impl Survey<'_> {
     #[inline]
     pub(super) fn is_simple(&self) -> bool {
         self.is_timed
+            || self.is_aligned()
             || self.is_one_stretch()
             || self.driver.is_none_or(|driver| driver.entities.len() < SMALL)
     }
@@ -147,6 +159,24 @@ impl Survey<'_> {
     #[inline]
     pub(super) fn is_one_stretch(&self) -> bool {
         self.pools <= 1 || self.prefix.is_some_and(|prefix| prefix.is_whole)
+    }
+
+    /// Whether all pools are known to hold the same entities in the same order, who are the matches.
+    #[inline]
+    pub(super) fn is_aligned(&self) -> bool {
+        (self.order != 0 || self.pools == 1) && self.may_be_aligned()
+    }
+
+    /// Whether the query has just required pools.
+    #[inline]
+    fn may_be_aligned(&self) -> bool {
+        self.required == self.pools && !self.is_picky && self.driver.is_some()
+    }
+
+    /// Whether a group says that all pools hold the same entities in the same order, and nobody has noted that.
+    #[inline]
+    pub(super) fn is_aligned_by(&self, prefix: &Prefix) -> bool {
+        prefix.is_whole && self.longest == prefix.len && self.may_be_aligned()
     }
 
     /// What it takes to be a match, as far as groups can say something about it.
@@ -174,6 +204,9 @@ impl<'a> Surveyor<'a> for Survey<'a> {
         self.pools += 1;
         match column.role {
             Role::Fetched | Role::With if self.depth == 0 => {
+                let order = column.order.get();
+                self.order = if self.required == 0 || self.order == order { order } else { 0 };
+                self.longest = self.longest.max(column.entities.len());
                 self.required += 1;
                 let is_better = match (self.wanted, self.driver) {
                     (Some(wanted), _) => wanted.is(&column),

@@ -13,9 +13,11 @@
 //! - **S4** – the window of a [`PagedMap`] begins and ends at page borders, and no page of its own
 //!   lies in it.
 //! - **S5** – as long as the stamp of a set is the same, so is its packed array.
+//! - **S6** – sets whose orders have the same number have the same packed array.
 
 mod hashed;
 mod map;
+mod order;
 mod set;
 mod slot;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
@@ -23,6 +25,7 @@ mod whole;
 
 pub use hashed::HashedMap;
 pub use map::{PagedMap, PagedView, SparseMap};
+pub use order::Order;
 pub(crate) use set::Finder;
 pub use set::{Entry, SparseSet, VacantEntry};
 pub use slot::Slot;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::order::{Order, Stamp};
 use super::{PagedMap, Slot, SparseMap};
 use crate::entity::Entity;
 
@@ -28,8 +29,8 @@ use crate::entity::Entity;
 pub struct SparseSet<M: SparseMap = PagedMap> {
     map: M,
     packed: Vec<Entity>,
-    /// Grows whenever the packed array changes.
-    stamp: u64,
+    /// Raised whenever the packed array changes.
+    stamp: Stamp,
 }
 
 impl SparseSet {
@@ -41,7 +42,7 @@ impl SparseSet {
 
 impl<M: SparseMap> Default for SparseSet<M> {
     fn default() -> Self {
-        Self { map: M::default(), packed: Vec::new(), stamp: 0 }
+        Self { map: M::default(), packed: Vec::new(), stamp: Stamp::default() }
     }
 }
 
@@ -56,7 +57,7 @@ impl<M: SparseMap> SparseSet<M> {
     #[inline(always)]
     #[doc(alias = "index")]
     pub fn position(&self, entity: Entity) -> Option<usize> {
-        let position = self.map.get(entity.index()).position_below(self.packed.len(), entity);
+        let position = self.map.get(entity.index()).position_of(entity);
         // Not by closures: debug builds look up as often as others.
         if cfg!(debug_assertions)
             && let Some(at) = position
@@ -69,7 +70,7 @@ impl<M: SparseMap> SparseSet<M> {
     /// What [`position`](Self::position) reads, for many of them in a row.
     #[inline(always)]
     pub(crate) fn finder(&self) -> Finder<'_, M> {
-        Finder { slots: self.map.view(), len: self.packed.len() }
+        Finder { slots: self.map.view() }
     }
 
     /// All slots and the index of the first, if they lie side by side.
@@ -80,7 +81,7 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// A set of which S1 and S2 are known.
     pub(super) fn of_parts(map: M, packed: Vec<Entity>) -> Self {
-        Self { map, packed, stamp: 1 }
+        Self { map, packed, stamp: Stamp::first() }
     }
 
     /// The map and the packed array, to be brought into another state together.
@@ -90,14 +91,14 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// Says that the packed array has changed; returns the stamp that it has now.
     pub(super) fn renew_stamp(&mut self) -> u64 {
-        self.stamp += 1;
-        self.stamp
+        self.stamp.raise();
+        self.stamp()
     }
 
     /// Takes the place of another set: who has read its stamp sees that it is no more.
     #[cfg(feature = "serde")]
     pub(crate) fn succeed(&mut self, other: &Self) {
-        self.stamp = self.stamp.max(other.stamp) + 1;
+        self.stamp.raise_above(&other.stamp);
     }
 
     /// The entities in packed order.
@@ -124,7 +125,13 @@ impl<M: SparseMap> SparseSet<M> {
     /// As long as it is the same, positions read from this set are still right.
     #[inline]
     pub fn stamp(&self) -> u64 {
-        self.stamp
+        self.stamp.get()
+    }
+
+    /// The order of the entities, of which it may be known which other sets have it (S6).
+    #[inline(always)]
+    pub(crate) fn order(&self) -> &Order {
+        self.stamp.order()
     }
 
     /// Walks the entities in packed order.
@@ -159,7 +166,7 @@ impl<M: SparseMap> SparseSet<M> {
         debug_assert!(entities.iter().all(is_vacant), "S2");
         let follows = |pair: &[Entity]| pair[0].index() + 1 == pair[1].index();
         debug_assert!(!consecutive || entities.windows(2).all(follows));
-        self.stamp += 1;
+        self.stamp.raise();
         let at = self.packed.len();
         self.packed.extend_from_slice(entities);
         if consecutive {
@@ -191,7 +198,7 @@ impl<M: SparseMap> SparseSet<M> {
     /// If `at` is out of bounds or the indices differ.
     pub fn rename(&mut self, at: usize, entity: Entity) {
         assert_eq!(self.packed[at].index(), entity.index(), "only the version may change");
-        self.stamp += 1;
+        self.stamp.raise();
         self.packed[at] = entity;
         self.map.reset(entity.index(), Slot::new(at, entity));
     }
@@ -202,7 +209,7 @@ impl<M: SparseMap> SparseSet<M> {
     pub fn remove(&mut self, entity: Entity) -> Option<usize> {
         let at = self.map.vacate(entity)?;
         debug_assert!(self.packed[at].raw() == entity.raw(), "S1");
-        self.stamp += 1;
+        self.stamp.raise();
         let last = self.packed.pop();
         if let (Some(place), Some(moved)) = (self.packed.get_mut(at), last) {
             *place = moved;
@@ -226,7 +233,7 @@ impl<M: SparseMap> SparseSet<M> {
             debug_assert_eq!(packed[at], entity, "S1");
             packed[at] = last;
         }
-        self.stamp += 1;
+        self.stamp.raise();
         self.packed.pop();
         row[place(entity)] = Slot::VACANT;
         Some(Some(at))
@@ -248,7 +255,7 @@ impl<M: SparseMap> SparseSet<M> {
             return None;
         }
         debug_assert_eq!(packed[at], entity, "S1");
-        self.stamp += 1;
+        self.stamp.raise();
         // In this order, because two of them may be the same.
         packed[through] = last;
         row[place(last)] = Slot::new(through, last);
@@ -281,7 +288,7 @@ impl<M: SparseMap> SparseSet<M> {
         let (at_a, at_b) = (self.packed[a], self.packed[b]);
         self.packed[a] = at_b;
         self.packed[b] = at_a;
-        self.stamp += 1;
+        self.stamp.raise();
         self.map.reset(at_b.index(), Slot::new(a, at_b));
         self.map.reset(at_a.index(), Slot::new(b, at_a));
     }
@@ -304,7 +311,7 @@ impl<M: SparseMap> SparseSet<M> {
                 return None;
             }
             debug_assert_eq!(packed[at], entity, "S1");
-            self.stamp += 1;
+            self.stamp.raise();
             packed[at] = other;
             packed[to] = entity;
             row[place(entity)] = Slot::new(to, entity);
@@ -315,7 +322,7 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// Empties the set; keeps its memory.
     pub fn clear(&mut self) {
-        self.stamp += 1;
+        self.stamp.raise();
         for entity in self.packed.drain(..) {
             self.map.vacate(entity);
         }
@@ -366,7 +373,6 @@ impl<M: SparseMap> SparseSet<M> {
 /// Finds positions in a set that does not change.
 pub(crate) struct Finder<'a, M: SparseMap> {
     slots: M::View<'a>,
-    len: usize,
 }
 
 impl<M: SparseMap> Clone for Finder<'_, M> {
@@ -382,7 +388,7 @@ impl<M: SparseMap> Finder<'_, M> {
     /// As [`SparseSet::position`].
     #[inline(always)]
     pub(crate) fn position(&self, entity: Entity) -> Option<usize> {
-        M::get_in(self.slots, entity.index()).position_below(self.len, entity)
+        M::get_in(self.slots, entity.index()).position_of(entity)
     }
 }
 
@@ -402,7 +408,7 @@ pub enum Entry<'a> {
 pub struct VacantEntry<'a> {
     slot: &'a mut Slot,
     packed: &'a mut Vec<Entity>,
-    stamp: &'a mut u64,
+    stamp: &'a mut Stamp,
     entity: Entity,
 }
 
@@ -413,7 +419,7 @@ impl VacantEntry<'_> {
         let at = self.packed.len();
         // Before the slot is taken: it may unwind for want of memory.
         self.packed.push(self.entity);
-        *self.stamp += 1;
+        self.stamp.raise();
         *self.slot = Slot::new(at, self.entity);
     }
 }

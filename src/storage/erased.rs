@@ -58,6 +58,10 @@ pub trait AnyMap {
     /// What the map occupies.
     fn memory(&self) -> MapMemory;
 
+    /// The number of the order of its entities, which maps of the same order may share (S6); zero if it has none.
+    #[doc(hidden)]
+    fn order_number(&self) -> u64;
+
     /// Checks the invariants S1 and S2.
     fn check(&self) -> Result<(), String>;
 }
@@ -136,6 +140,10 @@ impl<T: 'static, S: Storage<T>> AnyMap for EntityMap<T, S> {
 
     fn memory(&self) -> MapMemory {
         MapMemory { entities: self.set().heap_bytes(), values: self.storage().heap_bytes() }
+    }
+
+    fn order_number(&self) -> u64 {
+        self.set().order().get()
     }
 
     fn check(&self) -> Result<(), String> {

@@ -65,10 +65,30 @@ impl World {
             }
         }
         self.check_groups()?;
+        self.check_orders()?;
         for id in 0..self.pools.len() {
             if let Err(conflict) = self.pools.at(id).read() {
                 let name = self.pools.at(id).name();
                 return Err(format!("B1: the pool of `{name}` is borrowed: {conflict}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks S6: pools of which it is noted that they are in the same order are.
+    fn check_orders(&mut self) -> Result<(), String> {
+        let mut orders = rustc_hash::FxHashMap::default();
+        for id in 0..self.pools.len() {
+            let pool = self.pools.at_mut(id);
+            let name = pool.name();
+            let map: &dyn AnyMap = &*pool.map_mut();
+            if map.order_number() == 0 {
+                continue;
+            }
+            let known = orders.entry(map.order_number());
+            let (same, other) = known.or_insert_with(|| (map.entities().to_vec(), name));
+            if same != map.entities() {
+                return Err(format!("S6: `{other}` and `{name}` are said to be in the same order"));
             }
         }
         Ok(())

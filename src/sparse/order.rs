@@ -1,0 +1,109 @@
+//! When a set changes, and which sets are known to be in the same order.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts the changes of a set, and has the number of its order.
+#[derive(Debug, Default)]
+pub(super) struct Stamp {
+    count: u64,
+    order: Order,
+}
+
+impl Stamp {
+    /// For a set that is new and not empty.
+    pub(super) fn first() -> Self {
+        Self { count: 1, ..Self::default() }
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self) -> u64 {
+        self.count
+    }
+
+    #[inline(always)]
+    pub(super) fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// The packed array has changed, or is about to.
+    #[inline(always)]
+    pub(super) fn raise(&mut self) {
+        self.count += 1;
+        *self.order.0.get_mut() = UNKNOWN;
+    }
+
+    /// The set takes the place of another one, so that both their stamps are of the past.
+    #[cfg(feature = "serde")]
+    pub(super) fn raise_above(&mut self, other: &Self) {
+        self.count = self.count.max(other.count);
+        self.raise();
+    }
+}
+
+impl Clone for Stamp {
+    fn clone(&self) -> Self {
+        // A copy of a set is in the same order.
+        let order = AtomicU64::new(self.order.get());
+        Self { count: self.count, order: Order(order) }
+    }
+}
+
+/// The number of an order of entities, if it has one.
+///
+/// A number means one packed array and no other, for ever, whatever world it is in; so sets of the same number
+/// are equal (S6). A set loses its number with the next change. One word, written only by who has compared: it
+/// does not matter who is first if several threads do so at once.
+#[derive(Debug, Default)]
+pub struct Order(AtomicU64);
+
+/// What an order without a number has.
+const UNKNOWN: u64 = 0;
+
+static NEXT: AtomicU64 = AtomicU64::new(UNKNOWN + 1);
+
+impl Order {
+    /// That of a set that does not exist.
+    pub(crate) const fn nobodys() -> Self {
+        Self(AtomicU64::new(UNKNOWN))
+    }
+
+    /// The number; zero if there is none.
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// The number, which the order gets if it has none.
+    pub(crate) fn number(&self) -> u64 {
+        if self.get() == UNKNOWN {
+            self.0.store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        }
+        self.get()
+    }
+
+    /// Says that it is the order of that number: the two sets have been compared.
+    pub(crate) fn is_that_of(&self, number: u64) {
+        self.0.store(number, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::entity::Entity;
+    use crate::sparse::SparseSet;
+
+    #[test]
+    fn a_copy_has_the_order_of_its_original_until_one_of_them_changes() {
+        let ids = [3, 1, 2].map(|index| Entity::new(index, 0).unwrap());
+        let set: SparseSet = ids.into_iter().collect();
+        assert_eq!(set.order().get(), 0, "nobody has asked for it");
+
+        let number = set.order().number();
+        let mut copy = set.clone();
+
+        assert_eq!((copy.order().get(), set.order().number()), (number, number));
+        copy.remove(ids[0]);
+        assert_eq!((copy.order().get(), set.order().get()), (0, number));
+        assert_ne!(copy.order().number(), number);
+    }
+}
