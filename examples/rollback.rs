@@ -108,8 +108,9 @@ impl Side {
         }
         self.corrections += 1;
         let again = self.played.split_off(frame);
-        self.past.back(&mut self.world, again.len() - 1).expect("no frame is older than the delay");
-        self.past.forget_last(); // it is kept again when the frame is played
+        // Taken out of the past: it is kept again when the frame is played.
+        let taken = self.past.take_back(&mut self.world, again.len() - 1);
+        taken.expect("no frame is older than the delay");
         for mut inputs in again {
             inputs.0[other] = truth; // the best guess for the frames after it, too
             self.play(inputs);

@@ -143,15 +143,21 @@ fn what_was_new_to_a_system_is_new_to_it_again_after_going_back() {
     let seen: Vec<_> = world.resource_mut::<Seen>().0.split_off(3);
     assert!(seen.iter().any(|[_, added]| *added > 0) && seen.iter().any(|[all, _]| *all < 40));
 
-    past.back(&mut world, 4).unwrap();
-    world.verify().unwrap();
-    world.resource_mut::<Seen>().0.clear();
-    for _ in 0..5 {
-        schedule.step(&mut world);
-    }
+    // The second time from the same state, which `back` has kept.
+    for (steps, takes) in [(4, false), (0, true)] {
+        match takes {
+            true => past.take_back(&mut world, steps).unwrap(),
+            false => past.back(&mut world, steps).unwrap(),
+        }
+        world.verify().unwrap();
+        world.resource_mut::<Seen>().0.clear();
+        for _ in 0..5 {
+            schedule.step(&mut world);
+        }
 
-    assert_eq!(world.resource::<Seen>().0, seen);
-    assert_eq!(types.hash_world(&world).unwrap(), hash);
+        assert_eq!(world.resource::<Seen>().0, seen);
+        assert_eq!(types.hash_world(&world).unwrap(), hash);
+    }
 }
 
 #[derive(Component, Snapshot, Serialize, Deserialize, Clone)]

@@ -63,7 +63,7 @@ impl Simulation {
         let Rewinding { past, rewound, stepped } = rewinding;
         timed(rewound, &mut || past.keep(world).expect("all that is kept can be cloned"));
         timed(stepped, &mut || _ = schedule.step(world));
-        timed(rewound, &mut || past.back(world, 0).expect("one state is kept"));
+        timed(rewound, &mut || past.take_back(world, 0).expect("one state is kept"));
         schedule.step(world)
     }
 }

@@ -1,7 +1,8 @@
 //! A world as it was at a moment, kept to go back to.
 //!
-//! Going back exchanges what the world has and what was kept, and then keeps a copy again, in the memory
-//! of what the world had. So nothing is copied before it is needed, and nothing is allocated for it.
+//! Going back exchanges what the world has and what was kept. A copy that is kept again, or another one, is
+//! made in the memory of what the world had. So nothing is copied before it is needed, and nothing is
+//! allocated for it.
 
 use super::error::{SnapshotError, What};
 use super::kept::{Keepable, Kept};

@@ -40,14 +40,14 @@ pub struct Rollback {
     types: SnapshotTypes,
     moments: VecDeque<Moment>,
     capacity: usize,
-    /// One that went, for its memory.
-    spare: Option<Moment>,
+    /// Those that went, for their memory: with the ones that are kept, at most one more than fit.
+    spare: Vec<Moment>,
 }
 
 impl Rollback {
     /// Keeps up to `capacity` states, at least one.
     pub fn new(types: SnapshotTypes, capacity: usize) -> Self {
-        Self { types, moments: VecDeque::new(), capacity: capacity.max(1), spare: None }
+        Self { types, moments: VecDeque::new(), capacity: capacity.max(1), spare: Vec::new() }
     }
 
     /// Keeps the state of a world; the oldest one goes if there are too many.
@@ -58,12 +58,12 @@ impl Rollback {
     #[track_caller]
     pub fn keep(&mut self, world: &World) -> Result<(), SnapshotError> {
         self.types.check_complete(world)?;
-        let mut moment = self.spare.take().unwrap_or_default();
+        let mut moment = self.spare.pop().unwrap_or_default();
         moment.copy(world, &self.types)?;
         let oldest =
             if self.moments.len() == self.capacity { self.moments.pop_front() } else { None };
         self.moments.push_back(moment);
-        self.spare_one(oldest);
+        self.spare(oldest);
         Ok(())
     }
 
@@ -75,35 +75,88 @@ impl Rollback {
     /// of it must look anew. Messages that nobody has read stay, and a
     /// [delta](World::delta_since) cannot begin before the moment of going back.
     ///
-    /// The state itself stays kept, so that one can go back to it again.
+    /// The state itself stays kept, so that one can go back to it again; [`take_back`](Self::take_back)
+    /// does without.
     ///
     /// # Errors
     /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then. If a guard on
     /// something that is kept was leaked, the world is back, and that state is kept no more.
     ///
     /// # Panics
-    /// If a `Clone` does: then the world is back, and that state is kept no more.
+    /// If a `Clone` does, or the `Drop` of a value that was in the world: then the world is back, and that
+    /// state is kept no more.
     pub fn back(&mut self, world: &mut World, steps: usize) -> Result<(), SnapshotError> {
+        let (mut moment, later) = self.put_back(world, steps)?;
+        moment.copy(world, &self.types)?;
+        self.moments.push_back(moment);
+        self.spare(later);
+        Ok(())
+    }
+
+    /// As [`back`](Self::back), and takes that state out of the ring: nothing has to be copied.
+    ///
+    /// For who keeps each state before going on, and so would keep this one a second time: rollback
+    /// netcode goes back to where a late input belongs, and plays the frames since then again.
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::{Component, World, snapshot::{Rollback, Snapshot, SnapshotTypes, SnapshotError}};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Component, Snapshot, Serialize, Deserialize, Clone)] #[snapshot(clone)] struct Level(u32);
+    /// # let mut world = World::new();
+    /// # let hero = world.spawn(Level(0));
+    /// # let mut past = Rollback::new(SnapshotTypes::new().component::<Level>(), 8);
+    /// let frame = |world: &mut World, past: &mut Rollback, input: u32| {
+    ///     past.keep(world)?;
+    ///     world.get_mut::<Level>(hero).unwrap().0 += input;
+    ///     Ok::<(), SnapshotError>(())
+    /// };
+    /// for _ in 0..5 {
+    ///     frame(&mut world, &mut past, 1)?;
+    /// }
+    /// // The inputs of the last two frames were others.
+    /// past.take_back(&mut world, 1)?;
+    /// for _ in 0..2 {
+    ///     frame(&mut world, &mut past, 10)?;
+    /// }
+    /// assert_eq!(world.get::<Level>(hero).unwrap().0, 23);
+    /// assert_eq!(past.len(), 5);
+    /// # Ok::<(), SnapshotError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then.
+    pub fn take_back(&mut self, world: &mut World, steps: usize) -> Result<(), SnapshotError> {
+        let (moment, later) = self.put_back(world, steps)?;
+        // Its lists are those of the world now, so it is the first to be used again.
+        self.spare(later.into_iter().chain([moment]));
+        Ok(())
+    }
+
+    /// Puts a state into the world, in exchange for what was there. Returns it and the later ones, all
+    /// good for their memory only.
+    fn put_back(
+        &mut self,
+        world: &mut World,
+        steps: usize,
+    ) -> Result<(Moment, VecDeque<Moment>), SnapshotError> {
         let kept = self.moments.len();
         let Some(nth) = kept.checked_sub(1).and_then(|last| last.checked_sub(steps)) else {
             return Err(SnapshotError::NoState { asked: steps, kept });
         };
-        let mut later = self.moments.split_off(nth + 1);
+        let later = self.moments.split_off(nth + 1);
         let Some(mut moment) = self.moments.pop_back() else { unreachable!("there are {kept}") };
         moment.put_back(world, &self.types);
         Departures::forget(world);
-        moment.copy(world, &self.types)?;
-        self.moments.push_back(moment);
-        self.spare_one(later.pop_back());
-        Ok(())
+        Ok((moment, later))
     }
 
-    /// Keeps the memory of a moment that went, but nothing that somebody could wait for to be dropped.
-    fn spare_one(&mut self, gone: Option<Moment>) {
-        if let Some(mut gone) = gone {
-            // If a drop unwinds, its memory goes with it.
+    /// Keeps the memory of moments that went, but nothing that somebody could wait for to be dropped.
+    fn spare(&mut self, gone: impl IntoIterator<Item = Moment>) {
+        for mut gone in gone {
+            // If a drop unwinds, its memory goes with it, and that of the rest.
             gone.release();
-            self.spare = Some(gone);
+            self.spare.push(gone);
         }
     }
 
@@ -129,7 +182,7 @@ impl Rollback {
 
     /// Forgets all states, and gives back their memory.
     pub fn clear(&mut self) {
-        self.spare = None;
+        self.spare.clear();
         self.moments.clear();
     }
 }
@@ -140,5 +193,28 @@ impl fmt::Debug for Rollback {
             .field("kept", &self.moments.len())
             .field("capacity", &self.capacity)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_that_are_made_again_are_kept_in_the_memory_of_those_that_went() {
+        let mut world = World::new();
+        let mut past = Rollback::new(SnapshotTypes::new(), 4);
+        let memory = |past: &Rollback| (past.moments.len(), past.spare.len());
+        (0..6).for_each(|_| past.keep(&world).unwrap());
+        assert_eq!(memory(&past), (4, 1), "one more than fit");
+
+        past.take_back(&mut world, 2).unwrap();
+        assert_eq!(memory(&past), (1, 4));
+        (0..9).for_each(|_| past.keep(&world).unwrap());
+        assert_eq!(memory(&past), (4, 1));
+        past.back(&mut world, 3).unwrap();
+        assert_eq!(memory(&past), (1, 4));
+        past.clear();
+        assert_eq!(memory(&past), (0, 0));
     }
 }

@@ -277,6 +277,40 @@ fn one_can_go_back_as_far_as_states_are_kept() {
     });
 }
 
+/// As a game over a network does it: each frame is kept, and some are made again.
+#[test]
+fn a_state_that_is_taken_back_is_the_same_and_kept_no_more() {
+    for_seeds(10, |seed| {
+        let mut world = eventful(seed, 100);
+        let mut rng = Rng::new(seed);
+        let mut past = Rollback::new(types(), 5);
+        let mut saved = Vec::new();
+        for _ in 0..25 {
+            world.settle();
+            past.keep(&world).unwrap();
+            saved.push(bytes(&world));
+            let kept = past.len();
+            (0..20).for_each(|_| _ = change(&mut world, &mut rng));
+            if rng.one_in(3) {
+                let steps = rng.below(kept);
+                past.take_back(&mut world, steps).unwrap();
+                saved.truncate(saved.len() - steps);
+                world.verify().unwrap();
+                assert_eq!(bytes(&world), saved.pop().unwrap());
+                assert_eq!(past.len(), kept - steps - 1);
+            }
+        }
+        // Those before it are untouched.
+        while !past.is_empty() {
+            past.take_back(&mut world, 0).unwrap();
+            assert_eq!(bytes(&world), saved.pop().unwrap());
+        }
+        world.verify().unwrap();
+        let error = past.take_back(&mut world, 0).unwrap_err();
+        assert!(matches!(error, SnapshotError::NoState { asked: 0, kept: 0 }), "{error}");
+    });
+}
+
 #[test]
 fn there_is_nothing_behind_the_last_state() {
     let mut world = World::new();
@@ -285,8 +319,10 @@ fn there_is_nothing_behind_the_last_state() {
     past.keep(&world).unwrap();
     let before = bytes(&world);
     for steps in [1, 2, usize::MAX] {
-        let error = past.back(&mut world, steps).unwrap_err();
-        assert!(matches!(error, SnapshotError::NoState { kept: 1, .. }), "{error}");
+        for error in [past.back(&mut world, steps), past.take_back(&mut world, steps)] {
+            let error = error.unwrap_err();
+            assert!(matches!(error, SnapshotError::NoState { kept: 1, .. }), "{error}");
+        }
     }
     assert_eq!(bytes(&world), before);
 }
@@ -339,6 +375,9 @@ fn values_that_nobody_keeps_any_more_are_dropped_at_once() {
     past.keep(&world).unwrap();
     past.back(&mut world, 0).unwrap();
     assert_eq!(copies(), 3);
+    past.take_back(&mut world, 1).unwrap();
+    assert_eq!(copies(), 1);
+    past.keep(&world).unwrap();
     past.clear();
     assert_eq!(copies(), 1);
     world.verify().unwrap();

@@ -154,6 +154,41 @@ fn a_clone_that_panics_on_the_way_back_costs_that_state_alone() {
 }
 
 #[test]
+fn a_drop_that_panics_on_the_way_back_costs_no_state_but_those_that_go() {
+    // Nine values are in the world, and eight in the later state. The copy that `back` keeps takes the place
+    // of the nine, so it is told apart.
+    let runs = (0..17).map(|k| (true, k)).chain((9..17).map(|k| (false, k)));
+    for (takes, k) in runs {
+        let mut world = world();
+        let mut past = Rollback::new(types(), 4);
+        let mut saved = Vec::new();
+        for n in 0..3 {
+            past.keep(&world).unwrap();
+            saved.push(bytes(&world));
+            world.spawn(Fragile(n));
+        }
+
+        FUSE.set(Some((Act::Drop, k)));
+        let has_panicked = panics_as_planned(|| match takes {
+            true => past.take_back(&mut world, 1).unwrap(),
+            false => past.back(&mut world, 1).unwrap(),
+        });
+        FUSE.set(None);
+
+        assert!(has_panicked);
+        world.verify().unwrap();
+        assert_eq!(bytes(&world), saved[1], "the world is back");
+        assert_eq!(past.len(), if takes { 1 } else { 2 });
+        if !takes {
+            past.take_back(&mut world, 0).unwrap();
+            assert_eq!(bytes(&world), saved[1]);
+        }
+        past.take_back(&mut world, 0).unwrap();
+        assert_eq!(bytes(&world), saved[0]);
+    }
+}
+
+#[test]
 fn a_value_that_panics_when_written_harms_nobody() {
     unharmed(Act::Serialize, |world| drop(types().save().to_bytes(world)));
     unharmed(Act::Serialize, |world| drop(json(world)));
