@@ -240,18 +240,31 @@ impl Ticks {
     /// Makes each so much later; nothing is later than `latest`.
     #[cfg(feature = "serde")]
     pub(super) fn shift(&mut self, by: u64, latest: Tick) {
-        for tick in self.rows().into_iter().flatten().map(AtomicU64::get_mut) {
-            *tick = tick.saturating_add(by).min(latest.get());
+        // Nothing is later than the last summaries (K1). So mostly it is known that nothing gets too late,
+        // and all can be moved in wide registers.
+        let last = self.summaries[LEVELS - 1].iter().map(|tick| tick.load(Relaxed)).max();
+        let is_early = last.unwrap_or(0).checked_add(by).is_some_and(|last| last <= latest.get());
+        match is_early {
+            true => self.change_all(|tick| tick + by),
+            false => self.change_all(|tick| tick.saturating_add(by).min(latest.get())),
         }
         self.now = latest;
     }
 
     /// Says that all values were added at this tick.
     pub(super) fn renew(&mut self, now: Tick) {
-        for tick in self.rows().into_iter().flatten().map(AtomicU64::get_mut) {
-            *tick = now.get();
-        }
+        self.change_all(|_| now.get());
         self.now = now;
+    }
+
+    /// Changes every tick, those of summaries included.
+    fn change_all(&mut self, change: impl Fn(u64) -> u64) {
+        // Row by row: one loop over all of them would not run in wide registers.
+        for row in self.rows() {
+            for tick in row.iter_mut().map(AtomicU64::get_mut) {
+                *tick = change(*tick);
+            }
+        }
     }
 
     pub(super) fn clear(&mut self) {
@@ -335,5 +348,24 @@ mod tests {
             ticks.check(ticks.len()).unwrap();
         }
         assert_eq!(since(&ticks, 0), []);
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn shifted_ticks_are_later_and_never_too_late() {
+        // Whether all stay below the latest, some come up to it, or they would go beyond all numbers.
+        for (by, latest) in [(0, 9), (4, 9), (5, 9), (6, 9), (900, 9), (u64::MAX - 3, u64::MAX)] {
+            let mut ticks = Ticks::default();
+            ticks.set_now(Tick::new(1));
+            ticks.append(5000);
+            ticks.mark(70, Tick::new(4));
+
+            ticks.shift(by, Tick::new(latest));
+
+            let later = |tick: u64| Tick::new(tick.saturating_add(by).min(latest));
+            assert_eq!((ticks.changed(70), ticks.changed(71)), (later(4), later(1)), "{by}");
+            assert_eq!((ticks.added(70), ticks.now()), (later(1), Tick::new(latest)), "{by}");
+            ticks.check(5000).unwrap();
+        }
     }
 }
