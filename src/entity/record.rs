@@ -62,16 +62,12 @@ impl Entities {
         self.near.iter().map(Slot::bits)
     }
 
-    /// Whether the near slots hold exactly these entities, one by one.
-    pub(crate) fn are_near(&self, entities: &[Entity]) -> bool {
-        // Piece by piece, and within one without a jump: it ends early and runs in wide registers.
-        const PIECE: usize = 512;
-        let mut pieces = self.near.chunks(PIECE).zip(entities.chunks(PIECE));
-        let is_same = |(slots, ids): (&[Slot], &[Entity])| {
-            let pairs = slots.iter().zip(ids);
-            pairs.fold(0, |unlike, (slot, id)| unlike | (slot.bits() ^ id.raw())) == 0
-        };
-        self.near.len() == entities.len() && pieces.all(is_same)
+    /// Whether the near slots from a place on hold exactly these entities, one by one.
+    pub(crate) fn are_near(&self, from: usize, entities: &[Entity]) -> bool {
+        let slots = self.near.get(from..).and_then(|slots| slots.get(..entities.len()));
+        // Without a jump for each: it runs in wide registers.
+        let unlike = |unlike: u64, (slot, id): (&Slot, &Entity)| unlike | (slot.bits() ^ id.raw());
+        slots.is_some_and(|slots| slots.iter().zip(entities).fold(0, unlike) == 0)
     }
 
     /// Copies near slots from a place on, as many as fit, and says how many.

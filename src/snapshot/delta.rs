@@ -256,7 +256,7 @@ impl DeltaParts {
             let name = reader.map_or(String::new(), |reader| reader.target().to_owned());
             removed.push((name, bytes.ids(count)?));
         }
-        let parsed = native::read_columns(&mut bytes, &schema, None, &loader, &mut budget)?;
+        let parsed = native::read_columns(&mut bytes, &schema, &loader, &mut budget)?;
         if bytes.left() > 0 {
             return Err(bytes.wrong(format!("{} bytes are left over", bytes.left())));
         }

@@ -139,7 +139,8 @@ fn collect<T: Pod>(bytes: &[u8]) -> Vec<T> {
     if size_of::<T>() == 0 {
         return Vec::new();
     }
-    bytemuck::pod_collect_to_vec(&bytes[..bytes.len() / size_of::<T>() * size_of::<T>()])
+    // Not `pod_collect_to_vec`: that writes zeros first.
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
 }
 
 impl<T> fmt::Debug for Form<T> {

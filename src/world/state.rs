@@ -137,7 +137,11 @@ impl Arrival<'_> {
     }
 
     /// Lets everybody sign for what everybody has; components that were left out sign no more.
-    fn sign_rest(self) {
+    fn sign_rest(self, groups: &GroupRecord) {
+        if self.is_signed && !groups.is_doubtful {
+            // Who was copied with all components has signed for just these.
+            return;
+        }
         let keep = if self.is_signed { self.signed } else { u64::MAX };
         self.entities.sign_all(keep, self.everybody);
     }
@@ -182,7 +186,7 @@ impl World {
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.depart();
-        self.exchange(book, columns, Arriving::New, false);
+        self.exchange(book, columns, Arriving::New, false, groups);
         self.fill_groups();
         self.order_groups(groups);
         self.tell_of_arrival();
@@ -198,7 +202,7 @@ impl World {
         groups: &GroupRecord,
     ) {
         // A twin has the same components under the same numbers.
-        self.exchange(book, columns, Arriving::Same, true);
+        self.exchange(book, columns, Arriving::Same, true, groups);
         self.restore_groups(groups);
     }
 
@@ -230,10 +234,7 @@ impl World {
         exchange(columns, by);
         columns.iter_mut().for_each(|column| column.put(&mut arrival));
         let returned = mem::take(&mut arrival.returned);
-        // Who was copied at home with all components has signed for just these.
-        if !is_home || groups.is_doubtful {
-            arrival.sign_rest();
-        }
+        arrival.sign_rest(groups);
         let is_left_out = |id: &usize| !returned.iter().any(|known| known.index() == *id);
         for id in (0..self.pools.len()).filter(is_left_out) {
             self.pools.at_mut(id).forget_entities();
@@ -254,6 +255,7 @@ impl World {
         columns: Vec<Box<dyn Incoming>>,
         ticks: Arriving,
         is_signed: bool,
+        groups: &GroupRecord,
     ) {
         let gone = mem::replace(&mut self.entities, book);
         debug_assert!(gone.is_empty());
@@ -261,7 +263,7 @@ impl World {
         for column in columns {
             column.put(&mut arrival);
         }
-        arrival.sign_rest();
+        arrival.sign_rest(groups);
     }
 
     fn arrival(&mut self, ticks: Arriving, is_signed: bool) -> Arrival<'_> {

@@ -98,6 +98,23 @@ pub(in super::super) struct Bytes<'a> {
     part: String,
 }
 
+/// The checksum that bytes came with.
+pub(in super::super) struct Sum<'a> {
+    of: Bytes<'a>,
+    sum: u64,
+}
+
+impl Sum<'_> {
+    pub(in super::super) fn check(&self) -> Result<(), SnapshotError> {
+        let body = self.of.all;
+        if xxhash_rust::xxh3::xxh3_64(body) == self.sum {
+            return Ok(());
+        }
+        let why = "the checksum does not fit: bytes are missing or were changed";
+        Err(self.of.wrong_at(body.len(), why))
+    }
+}
+
 impl<'a> Bytes<'a> {
     pub(in super::super) fn new(all: &'a [u8]) -> Self {
         Self { all, at: 0, part: "the header".to_owned() }
@@ -129,17 +146,14 @@ impl<'a> Bytes<'a> {
         self.all.len() - self.at
     }
 
-    /// Checks the sum at the end, which is not read then.
-    pub(in super::super) fn check_sum(&mut self) -> Result<(), SnapshotError> {
-        let Some((body, sum)) = self.all.split_last_chunk::<8>() else {
+    /// Takes the sum off the end. It is not compared yet.
+    pub(in super::super) fn take_sum(&mut self) -> Result<Sum<'a>, SnapshotError> {
+        let parts = self.all.split_last_chunk::<8>();
+        let Some((body, sum)) = parts.filter(|(body, _)| body.len() >= self.at) else {
             return Err(self.wrong("it ends before its checksum"));
         };
-        if xxhash_rust::xxh3::xxh3_64(body) != u64::from_le_bytes(*sum) {
-            let why = "the checksum does not fit: bytes are missing or were changed";
-            return Err(self.wrong_at(body.len(), why));
-        }
         self.all = body;
-        Ok(())
+        Ok(Sum { of: self.clone(), sum: u64::from_le_bytes(*sum) })
     }
 
     pub(in super::super) fn take(&mut self, count: usize) -> Result<&'a [u8], SnapshotError> {

@@ -10,6 +10,7 @@ use super::super::load::{Loader, Unknown};
 use super::super::raw::RawColumn;
 use super::super::state::State;
 use super::super::together::{self, Size};
+use super::bytes::Sum;
 use super::{Bytes, FORMAT, LEAST_TO_OMIT, MAGIC, entry, form, ids, kind};
 use crate::entity::{Entities, Entity, Record, bytes_of_far};
 use crate::sparse::EntityList;
@@ -51,22 +52,16 @@ pub(in super::super) struct Parsed {
 /// Reads a whole snapshot.
 pub(in super::super) fn read(all: &[u8], loader: &Loader<'_>) -> Result<State, SnapshotError> {
     let mut bytes = Bytes::new(all);
-    let what = begin(&mut bytes)?;
+    let sum = read_header(&mut bytes)?;
     let mut budget = Budget::new(loader.limit_for(all.len()));
-    let schema = read_schema(&mut bytes, &mut budget)?;
-    bytes.enter("the book of ids");
-    let book = match what {
-        kind::WHOLE => read_book(&mut bytes, &mut budget)?,
-        kind::CHOSEN => {
-            let count = bytes.count(8)?;
-            let at = bytes.at();
-            let chosen = bytes.ids(count)?;
-            budget.spend(Entities::bytes_of_demanded(&chosen))?;
-            Entities::of_demanded(&chosen).map_err(|why| bytes.wrong_at(at, why))?
-        }
-        _ => return Err(bytes.wrong("it is not a snapshot of a world; `apply` takes deltas")),
-    };
-    let parsed = read_columns(&mut bytes, &schema, Some(&book), loader, &mut budget)?;
+    // Entities are read beside, which can be done with any bytes; values only if the sum is right, because
+    // that is up to their types.
+    let size = Size::Made(all.len() / size_of::<u64>());
+    let (is_right, listed) =
+        together::beside(size, || sum.check(), || read_entities(&mut bytes, loader, &mut budget));
+    is_right?;
+    let Listed { what, schema, book, columns } = listed?;
+    let parsed = columns.read(&mut budget)?;
     let mut state = State::new(book);
     state.is_partial = what == kind::CHOSEN;
     (state.columns, state.raw, state.skipped) = (parsed.columns, parsed.raw, parsed.skipped);
@@ -99,6 +94,12 @@ pub(in super::super) fn read(all: &[u8], loader: &Loader<'_>) -> Result<State, S
 
 /// Reads the header, and checks the sum; returns the kind.
 pub(in super::super) fn begin(bytes: &mut Bytes<'_>) -> Result<u32, SnapshotError> {
+    read_header(bytes)?.check()?;
+    bytes.u32()
+}
+
+/// Reads the header up to the kind; returns the sum, which nobody has compared.
+fn read_header<'a>(bytes: &mut Bytes<'a>) -> Result<Sum<'a>, SnapshotError> {
     let magic = bytes.take(MAGIC.len())?;
     if magic != MAGIC {
         if magic[..6] == MAGIC[..6] {
@@ -113,8 +114,38 @@ pub(in super::super) fn begin(bytes: &mut Bytes<'_>) -> Result<u32, SnapshotErro
     if found == 0 {
         return Err(bytes.wrong_at(8, "there is no format 0"));
     }
-    bytes.check_sum()?;
-    bytes.u32()
+    bytes.take_sum()
+}
+
+/// A snapshot whose entities were read, and whose values are known to be there.
+struct Listed<'a, 'l> {
+    what: u32,
+    schema: Vec<Entry>,
+    book: Entities,
+    columns: Columns<'a, 'l>,
+}
+
+fn read_entities<'a, 'l>(
+    bytes: &mut Bytes<'a>,
+    loader: &'l Loader<'_>,
+    budget: &mut Budget,
+) -> Result<Listed<'a, 'l>, SnapshotError> {
+    let what = bytes.u32()?;
+    let schema = read_schema(bytes, budget)?;
+    bytes.enter("the book of ids");
+    let book = match what {
+        kind::WHOLE => read_book(bytes, budget)?,
+        kind::CHOSEN => {
+            let count = bytes.count(8)?;
+            let at = bytes.at();
+            let chosen = bytes.ids(count)?;
+            budget.spend(Entities::bytes_of_demanded(&chosen))?;
+            Entities::of_demanded(&chosen).map_err(|why| bytes.wrong_at(at, why))?
+        }
+        _ => return Err(bytes.wrong("it is not a snapshot of a world; `apply` takes deltas")),
+    };
+    let columns = list_columns(bytes, &schema, Some(&book), loader, budget)?;
+    Ok(Listed { what, schema, book, columns })
 }
 
 pub(in super::super) fn read_schema(
@@ -190,14 +221,25 @@ fn read_book(bytes: &mut Bytes<'_>, budget: &mut Budget) -> Result<Entities, Sna
     Entities::restore(record, near).map_err(|why| bytes.wrong_at(start, why))
 }
 
-/// Reads the ids and values of all components of a schema, which live by that book, if there is one.
+/// Reads the ids and values of all components of a schema.
 pub(in super::super) fn read_columns(
     bytes: &mut Bytes<'_>,
     schema: &[Entry],
-    book: Option<&Entities>,
     loader: &Loader<'_>,
     budget: &mut Budget,
 ) -> Result<Parsed, SnapshotError> {
+    list_columns(bytes, schema, None, loader, budget)?.read(budget)
+}
+
+/// Reads the ids of all components of a schema, which live by that book, if there is one, and finds the
+/// bytes of their values.
+fn list_columns<'a, 'l>(
+    bytes: &mut Bytes<'a>,
+    schema: &[Entry],
+    book: Option<&Entities>,
+    loader: &'l Loader<'_>,
+    budget: &mut Budget,
+) -> Result<Columns<'a, 'l>, SnapshotError> {
     let mut parsed = Parsed::default();
     let mut unread = Vec::new();
     // Where each column that lists its ids begins.
@@ -237,8 +279,20 @@ pub(in super::super) fn read_columns(
         let part = bytes.back_at(start);
         unread.push(Unread { part, reader, entities, values });
     }
-    parsed.columns = read_all(unread, budget)?;
-    Ok(parsed)
+    Ok(Columns { parsed, unread })
+}
+
+/// Columns of which those of known types are not read yet.
+struct Columns<'a, 'l> {
+    parsed: Parsed,
+    unread: Vec<Unread<'a, 'l>>,
+}
+
+impl Columns<'_, '_> {
+    fn read(mut self, budget: &mut Budget) -> Result<Parsed, SnapshotError> {
+        self.parsed.columns = read_all(self.unread, budget)?;
+        Ok(self.parsed)
+    }
 }
 
 /// A column whose bytes are known to be there.

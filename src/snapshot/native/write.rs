@@ -150,28 +150,20 @@ fn write_near_slots<W: Write>(sink: &mut Sink<W>, book: &Entities) -> Result<(),
 
 /// Which of these lists have all that live, in the order of the book.
 fn have_all(book: &Entities, lists: &[&[Entity]]) -> Vec<bool> {
-    let mut known: Option<&[Entity]> = None;
-    let mut living = Vec::with_capacity(lists.len());
-    for &list in lists {
-        let has_all = match known {
-            Some(known) => are_same(list, known),
-            None => book.is_full() && book.are_near(list),
-        };
-        living.push(has_all);
-        known = known.or(has_all.then_some(list));
+    // All lists piece by piece: so that of the book is read once.
+    const PIECE: usize = 512;
+    let may_have_all = |list: &&[Entity]| book.is_full() && list.len() == book.len();
+    let mut living: Vec<bool> = lists.iter().map(may_have_all).collect();
+    for start in (0..book.len()).step_by(PIECE) {
+        let end = book.len().min(start + PIECE);
+        let mut candidates =
+            lists.iter().zip(&mut living).filter(|(_, living)| **living).peekable();
+        if candidates.peek().is_none() {
+            break;
+        }
+        candidates.for_each(|(list, living)| *living = book.are_near(start, &list[start..end]));
     }
     living
-}
-
-/// Whether two lists are equal; in wide registers, as far as each piece.
-fn are_same(a: &[Entity], b: &[Entity]) -> bool {
-    const PIECE: usize = 512;
-    let mut pieces = a.chunks(PIECE).zip(b.chunks(PIECE));
-    let is_same = |(a, b): (&[Entity], &[Entity])| {
-        let pairs = a.iter().zip(b);
-        pairs.fold(0, |unlike, (a, b)| unlike | (a.raw() ^ b.raw())) == 0
-    };
-    a.len() == b.len() && pieces.all(is_same)
 }
 
 /// Writes the ids and values of components.
