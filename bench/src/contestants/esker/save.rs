@@ -55,5 +55,13 @@ pub fn decode(bytes: &[u8]) -> World {
 
 #[inline(never)]
 pub(super) fn copy((world, copy): &mut (World, World)) {
-    *copy = TYPES.clone_world(world).expect("both components can be cloned");
+    *copy = twin(world);
+}
+
+/// A second world like the first.
+///
+/// # Panics
+/// With "both components can be cloned" if one cannot.
+pub fn twin(world: &World) -> World {
+    TYPES.clone_world(world).expect("both components can be cloned")
 }
