@@ -1,8 +1,7 @@
 //! Esker without hints (no group, no alignment, no sorting), and Esker with a group.
 //!
-//! Bulk rows use `spawn_columns`; single components are iterated as the slice of their pool, and
-//! several by a query and `for_each`. `random_get` holds the pool's guard for the whole loop. Snapshots
-//! are those of the native format.
+//! Bulk rows use `spawn_columns`; components are iterated by a query and `for_each`. `random_get`
+//! holds the pool's guard for the whole loop. Snapshots are those of the native format.
 
 mod everyday;
 pub mod save;
@@ -288,7 +287,7 @@ fn sum_add_remove(state: &mut Pairs) -> u64 {
 
 #[inline(never)]
 fn iter_1(world: &mut World) {
-    world.pool_mut::<Position>().as_mut_slice().iter_mut().for_each(kernel::nudge);
+    world.query_mut::<&mut Position>().iter_mut().for_each(kernel::nudge);
 }
 
 #[inline(never)]
@@ -344,7 +343,7 @@ fn fragments(n: usize) -> World {
 
 #[inline(never)]
 fn iter_frag(world: &mut World) {
-    world.pool_mut::<Data>().as_mut_slice().iter_mut().for_each(kernel::bump);
+    world.query_mut::<&mut Data>().iter_mut().for_each(kernel::bump);
 }
 
 fn sum_data(world: &mut World) -> u64 {
