@@ -28,7 +28,7 @@ type Five = (A, B, C, D, E);
 /// Name, how to make the world, and what is counted.
 type Operation = (&'static str, fn() -> State, fn(&mut State));
 
-const OPERATIONS: [Operation; 25] = [
+const OPERATIONS: [Operation; 27] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),
@@ -52,6 +52,8 @@ const OPERATIONS: [Operation; 25] = [
     ("query_2_in_a_group", grouped_pairs, counted_query_2),
     ("grouped_insert", grouped_singles, counted_insert),
     ("grouped_remove", grouped_pairs, counted_remove),
+    ("grouped_pool_insert", grouped_singles, counted_pool_insert),
+    ("grouped_pool_remove", grouped_pairs, counted_pool_remove),
     ("grouped_spawn_2", grouped_ready, counted_spawn_2),
     ("grouped_despawn_2", grouped_pairs, counted_despawn),
 ];

@@ -23,17 +23,46 @@ fn count<X: Bundle>(world: &World) -> usize {
     world.entities().filter(|&entity| world.has::<X>(entity)).count()
 }
 
-/// Gives and takes components at random, and compares the group with what everybody has.
+/// Gives an entity a value through its pool, and looks for it.
+fn edit<T: Component + Copy + PartialEq + std::fmt::Debug>(
+    world: &World,
+    entity: Entity,
+    value: T,
+) {
+    let mut pool = world.pool_mut::<T>();
+    let before = pool.get(entity).copied();
+    assert_eq!(pool.insert(entity, value), Ok(before));
+    assert_eq!(pool.get(entity), Some(&value));
+}
+
+/// Takes a value through its pool, and looks whether it was the one.
+fn assert_removed<T: Component + Copy + PartialEq + std::fmt::Debug>(
+    world: &World,
+    entity: Entity,
+) {
+    let mut pool = world.pool_mut::<T>();
+    let before = pool.get(entity).copied();
+    assert_eq!(pool.remove(entity), before);
+    assert!(!pool.contains(entity));
+}
+
+/// Gives and takes components at random, through the world and through pools, and compares the group with what everybody has.
 fn operate<X: Bundle>(world: &mut World, group: GroupId, ids: &[Entity], rng: &mut Rng) {
     for step in 0..100 {
         let entity = ids[rng.below(ids.len())];
-        match rng.below(6) {
+        match rng.below(12) {
             0 => world.insert(entity, A(step)).unwrap(),
             1 => world.insert(entity, B(step)).unwrap(),
             2 => world.insert(entity, C(step)).unwrap(),
             3 => _ = world.remove::<A>(entity).unwrap(),
             4 => _ = world.remove::<B>(entity).unwrap(),
-            _ => _ = world.remove::<C>(entity).unwrap(),
+            5 => _ = world.remove::<C>(entity).unwrap(),
+            6 => edit(world, entity, A(step)),
+            7 => edit(world, entity, B(step)),
+            8 => edit(world, entity, C(step)),
+            9 => assert_removed::<A>(world, entity),
+            10 => assert_removed::<B>(world, entity),
+            _ => assert_removed::<C>(world, entity),
         }
         world.verify().unwrap();
         assert_eq!(world.group_len(group), Some(count::<X>(world)));
@@ -58,6 +87,7 @@ fn entities_near_and_far_enter_and_leave_wherever_their_slots_lie() {
         let mut rng = Rng::new(seed);
 
         let mut world = World::new();
+        world.register::<C>();
         let pair = world.group::<(A, B)>().build().unwrap();
         let ids = near_and_far(&mut world);
         operate::<(A, B)>(&mut world, pair, &ids, &mut rng);

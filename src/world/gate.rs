@@ -22,15 +22,23 @@ use super::react::{Event, What};
 use super::tag::Tag;
 use crate::component::Component;
 use crate::entity::{Entities, Entity};
+use crate::group::Group;
 
 /// The signature of a living entity, alone with it or shared.
 pub(super) trait Word {
+    fn bits(&self) -> u64;
+
     fn add(self, bit: u64);
 
     fn keep(self, mask: u64);
 }
 
 impl Word for &mut u64 {
+    #[inline]
+    fn bits(&self) -> u64 {
+        **self
+    }
+
     #[inline]
     fn add(self, bit: u64) {
         *self |= bit;
@@ -45,6 +53,11 @@ impl Word for &mut u64 {
 // Relaxed: a bit belongs to a pool, and whoever writes it holds the guard of that pool, which
 // orders it for the next one.
 impl Word for &AtomicU64 {
+    #[inline]
+    fn bits(&self) -> u64 {
+        self.load(Ordering::Relaxed)
+    }
+
     #[inline]
     fn add(self, bit: u64) {
         self.fetch_or(bit, Ordering::Relaxed);
@@ -81,6 +94,36 @@ pub(super) fn release<T: Component>(
     let value = map.remove(entity)?;
     word.keep(tag.keep);
     Some(value)
+}
+
+/// Lets a value in, behind the members of the group that owns the pool, and counts its entity as one
+/// of them: the other pools of the group have brought it there.
+#[inline(always)]
+pub(super) fn admit_member<T: Component>(
+    (map, tag): (&mut Map<T>, &Tag),
+    group: &mut Group,
+    entity: Entity,
+    word: impl Word,
+    value: T,
+) {
+    // It is no member yet: the value may unwind on its way in.
+    map.insert_at(entity, value, group.end());
+    word.add(tag.bit);
+    group.lengthen();
+}
+
+/// Lets the value of one out who was a member of the group that owns the pool: the other pools of the
+/// group have brought it behind those who stay.
+#[inline(always)]
+pub(super) fn release_member<T: Component>(
+    (map, tag): (&mut Map<T>, &Tag),
+    group: &Group,
+    entity: Entity,
+    word: impl Word,
+) -> Option<T> {
+    let value = map.remove_through(entity, group.end());
+    word.keep(tag.keep);
+    value
 }
 
 /// Lets out those values that `keep` refuses, and drops them one by one.
@@ -182,10 +225,7 @@ fn insert_with_care<T: Component>(
         }
         if let Some(group) = groups.get_mut(owner.number) {
             group.meet(owner, id.index() as u32, entity, others);
-            // It is no member yet: the value may unwind on its way in.
-            pool.parts(now).0.insert_at(entity, value, group.end());
-            word.add(bit);
-            group.lengthen();
+            admit_member(pool.parts(now), group, entity, word, value);
             return None;
         }
     }
@@ -235,10 +275,7 @@ fn remove_with_care<T: Component>(
         if let Some(group) = groups.get_mut(owner.number) {
             group.shorten();
             group.meet(owner, id.index() as u32, entity, others);
-            let (map, tag) = pool.parts(now);
-            let value = map.remove_through(entity, group.end());
-            word.keep(tag.keep);
-            return value;
+            return release_member(pool.parts(now), group, entity, word);
         }
     }
     remove_and_tell(found, entity, word)

@@ -1,16 +1,27 @@
 //! What a pool of a group needs to be edited through `&World`: the rest of the family.
 
+use std::sync::atomic::AtomicU64;
+
+use super::gate::{self, Word};
+use super::pool_box::Map;
 use super::pools::Pools;
+use super::tag::Tag;
 use super::{BorrowConflict, ComponentId, World};
 use crate::access::{Key, Usage};
 use crate::cell::{Read, Write};
+use crate::component::Component;
 use crate::entity::Entity;
-use crate::group::{self, Family, Group, GroupList, Subject};
+use crate::group::{self, Family, Group, GroupList, SoleOwner, Subject};
 use crate::storage::{AnyMap, SharedMap};
 
 /// Guards on the groups that name a component, and on the pools they may have to touch.
+///
+/// Found once, for all edits: the way from an edit to them is that of the gate, see
+/// [`gate`](super::gate).
 pub(super) struct Lease<'w> {
     component: u32,
+    /// The only group, if it is all that cares for the component; `owned` are its other pools then.
+    sole_owner: Option<SoleOwner>,
     groups: LeasedGroups<'w>,
     /// Owned pools, without the component's own.
     owned: Vec<(u32, Write<'w, SharedMap>)>,
@@ -40,9 +51,10 @@ impl World {
 
     /// Takes the guards for a component that groups name.
     #[track_caller]
-    pub(super) fn lease(&self, component: u32) -> Result<Lease<'_>, BorrowConflict> {
+    pub(super) fn lease(&self, tag: &Tag) -> Result<Lease<'_>, BorrowConflict> {
+        let (component, sole_owner) = (tag.id.index() as u32, tag.sole_owner);
         let groups = LeasedGroups { needing: vec![], excluding: vec![] };
-        let mut lease = Lease { component, groups, owned: vec![], asked: vec![] };
+        let mut lease = Lease { component, sole_owner, groups, owned: vec![], asked: vec![] };
         let conflict = |name| move |conflict| BorrowConflict::new(name, conflict);
         let [needing, excluding] = self.pools.groups.of(component);
         let of = |numbers: &'_ [_]| {
@@ -80,16 +92,93 @@ impl World {
 }
 
 impl<'w> Lease<'w> {
-    /// Tells the groups that an entity has got the component.
-    pub(super) fn added(&mut self, own: &mut dyn AnyMap, subject: Subject) {
-        let (component, groups, mut family) = self.split(own);
-        group::added(groups, component, subject, &mut family);
+    /// Lets a value into the pool and its entity into the groups; returns the one it replaces.
+    #[inline(always)]
+    pub(super) fn admit<T: Component>(
+        &mut self,
+        (map, tag): (&mut Map<T>, &Tag),
+        entity: Entity,
+        word: &AtomicU64,
+        value: T,
+    ) -> Option<T> {
+        let bits = word.bits();
+        if let Some(owner) = self.sole_owner
+            && bits & tag.bit == 0
+        {
+            if !owner.has(bits | tag.bit) {
+                return gate::admit((map, tag), entity, word, value);
+            }
+            let group = self.meet(entity);
+            gate::admit_member((map, tag), group, entity, word, value);
+            return None;
+        }
+        self.admit_and_tell((map, tag), entity, word, value)
     }
 
-    /// Tells the groups that an entity is about to lose the component.
-    pub(super) fn removing(&mut self, own: &mut dyn AnyMap, subject: Subject) {
-        let (_, groups, mut family) = self.split(own);
-        group::removing(groups, subject, &mut family);
+    /// As `admit`, however many groups there are.
+    #[inline(never)]
+    fn admit_and_tell<T: Component>(
+        &mut self,
+        (map, tag): (&mut Map<T>, &Tag),
+        entity: Entity,
+        word: &AtomicU64,
+        value: T,
+    ) -> Option<T> {
+        let replaced = gate::admit((map, tag), entity, word, value);
+        if replaced.is_none() {
+            let (component, groups, mut family) = self.split(map);
+            group::added(groups, component, (entity, word.bits()), &mut family);
+        }
+        replaced
+    }
+
+    /// Lets a value, if there is one, out of the pool and its entity out of the groups.
+    #[inline(always)]
+    pub(super) fn release<T: Component>(
+        &mut self,
+        (map, tag): (&mut Map<T>, &Tag),
+        entity: Entity,
+        word: &AtomicU64,
+    ) -> Option<T> {
+        let bits = word.bits();
+        if let Some(owner) = self.sole_owner {
+            if !owner.has(bits) {
+                return gate::release((map, tag), entity, word);
+            }
+            self.groups.needing[0].shorten();
+            let group = self.meet(entity);
+            return gate::release_member((map, tag), group, entity, word);
+        }
+        self.release_and_tell((map, tag), entity, word)
+    }
+
+    /// As `release`, however many groups there are.
+    #[inline(never)]
+    fn release_and_tell<T: Component>(
+        &mut self,
+        (map, tag): (&mut Map<T>, &Tag),
+        entity: Entity,
+        word: &AtomicU64,
+    ) -> Option<T> {
+        // Asked before the groups are told: a signature may say "maybe".
+        if !map.contains(entity) {
+            return None;
+        }
+        let (_, groups, mut family) = self.split(map);
+        group::removing(groups, (entity, word.bits()), &mut family);
+        let value = gate::release((&mut *map, tag), entity, word);
+        self.removed(map, (entity, word.bits()));
+        value
+    }
+
+    /// Brings an entity to the end of the members in all other pools of the only group.
+    #[inline(always)]
+    fn meet(&mut self, entity: Entity) -> &mut Group {
+        let group = &mut *self.groups.needing[0];
+        for (_, map) in &mut self.owned {
+            map.bring(entity, group.end());
+        }
+        group
     }
 
     /// Tells the groups that an entity has lost the component.
@@ -108,7 +197,7 @@ impl<'w> Lease<'w> {
         &'a mut self,
         own: &'a mut dyn AnyMap,
     ) -> (u32, &'a mut LeasedGroups<'w>, Leased<'a, 'w>) {
-        let Self { component, groups, owned, asked } = self;
+        let Self { component, groups, owned, asked, .. } = self;
         (*component, groups, Leased { own: (*component, own), owned, asked })
     }
 }

@@ -114,7 +114,7 @@ impl World {
         map.set_now(now);
         let tag = &pool.tag;
         let lease = match tag.is_grouped {
-            true => Some(self.lease(tag.id.index() as u32)?),
+            true => Some(self.lease(tag)?),
             false => None,
         };
         let is_heard = tag.is_noted || self.pools.hears_removal;
@@ -281,14 +281,16 @@ impl<T: Component> PoolMut<'_, T> {
     }
 
     /// As `insert`, for a component that somebody cares for.
-    #[cold]
     #[inline(never)]
     fn insert_with_care(&mut self, entity: Entity, word: &AtomicU64, value: T) -> Option<T> {
-        let replaced = gate::admit((&mut self.map, self.tag), entity, word, value);
-        if let (Some(lease), None) = (&mut self.lease, &replaced) {
-            lease.added(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
+        let parts = (&mut *self.map, self.tag);
+        let replaced = match &mut self.lease {
+            Some(lease) => lease.admit(parts, entity, word, value),
+            None => gate::admit(parts, entity, word, value),
+        };
+        if self.echo.is_some() {
+            self.note(if replaced.is_some() { What::Changed } else { What::Added }, entity);
         }
-        self.note(if replaced.is_some() { What::Changed } else { What::Added }, entity);
         replaced
     }
 
@@ -297,7 +299,7 @@ impl<T: Component> PoolMut<'_, T> {
     pub fn remove(&mut self, entity: Entity) -> Option<T> {
         let word = self.entities.word(entity)?;
         if self.needs_care {
-            return self.remove_with_care(entity);
+            return self.remove_with_care(entity, word);
         }
         gate::release((&mut self.map, self.tag), entity, word)
     }
@@ -310,28 +312,24 @@ impl<T: Component> PoolMut<'_, T> {
     }
 
     /// As `remove`, for a component that somebody cares for.
-    #[cold]
-    fn remove_with_care(&mut self, entity: Entity) -> Option<T> {
-        let word = self.entities.word(entity)?;
-        // Made before anything is changed: a copy may unwind.
-        let removal = removal(entity, self.map.get(entity)?);
-        let overtaken = self.journal.as_mut().and_then(|journal| journal.push(removal));
-        let value = self.leave(entity, word);
-        self.note(What::Removing, entity);
-        self.note(What::Removed, entity);
-        drop(overtaken);
-        value
-    }
-
-    /// Takes the value of `entity`, which has one, out of the pool and its groups.
-    fn leave(&mut self, entity: Entity, word: &AtomicU64) -> Option<T> {
-        let Some(lease) = &mut self.lease else {
-            return gate::release((&mut self.map, self.tag), entity, word);
+    #[inline(never)]
+    fn remove_with_care(&mut self, entity: Entity, word: &AtomicU64) -> Option<T> {
+        let overtaken = match &mut self.journal {
+            // Made before anything is changed: a copy may unwind.
+            Some(journal) => journal.push(removal(entity, self.map.get(entity)?)),
+            None => None,
         };
-        lease.removing(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
-        let value = gate::release((&mut self.map, self.tag), entity, word);
-        lease.removed(&mut *self.map, (entity, word.load(Ordering::Relaxed)));
-        value
+        let parts = (&mut *self.map, self.tag);
+        let value = match &mut self.lease {
+            Some(lease) => lease.release(parts, entity, word),
+            None => gate::release(parts, entity, word),
+        }?;
+        if self.echo.is_some() {
+            self.note(What::Removing, entity);
+            self.note(What::Removed, entity);
+        }
+        drop(overtaken);
+        Some(value)
     }
 
     /// Keeps the values for which `keep` says `true`, and drops the others one by one.
