@@ -132,15 +132,21 @@ fillers!(
 #[test]
 fn a_bit_that_comes_to_be_shared_no_longer_decides() {
     let mut world = World::new();
+    let [first, rest] = [&FILLERS[..16], &FILLERS[16..]];
+    first.iter().for_each(|register| register(&mut world));
     let group = world.group::<(A, B)>().build().unwrap();
     world.spawn((A(0), B(0)));
-    // The last one shares the bit of `A`.
-    FILLERS.iter().for_each(|register| register(&mut world));
+    // The last one shares the bits of `A` and `B`, at places 16 and 17.
+    rest.iter().for_each(|register| register(&mut world));
 
     let stranger = world.spawn((F62, B(1)));
     assert_eq!(world.remove::<B>(stranger), Ok(Some(B(1))));
     world.verify().unwrap();
     world.insert(stranger, B(2)).unwrap();
+    assert_eq!(world.pool_mut::<B>().remove(stranger), Some(B(2)));
+    world.verify().unwrap();
+    assert_eq!(world.pool_mut::<B>().insert(stranger, B(3)), Ok(None));
+    assert_eq!(world.pool_mut::<A>().remove(stranger), None);
 
     world.verify().unwrap();
     assert_eq!(world.group_len(group), Some(1));

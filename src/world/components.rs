@@ -350,8 +350,9 @@ impl Presence<'_> {
     fn in_pool(&self, id: usize) -> bool {
         let pool = self.pools.at(id);
         let tag = pool.tag();
-        if self.signature & tag.bit == 0 || tag.keep != u64::MAX {
-            return self.signature & tag.bit != 0;
+        let is_signed = self.signature & tag.bit == tag.bit;
+        if !is_signed || tag.keep != u64::MAX {
+            return is_signed;
         }
         match pool.read() {
             Ok(map) => map.contains(self.entity),

@@ -4,7 +4,8 @@
 //! is as the operation wants it, and the values left are dropped while unwinding, as the fields
 //! of a struct would be. (A second panic then aborts, by the rule of the language.)
 
-use super::pools::{Candidates, Pools};
+use super::codes::Candidates;
+use super::pools::Pools;
 
 /// Pools whose values still wait, and what to do to each.
 pub(super) struct Funeral<'w> {

@@ -9,6 +9,7 @@ mod batch;
 mod builder;
 mod bundle;
 mod clock;
+mod codes;
 mod columns;
 mod components;
 mod entity_ref;

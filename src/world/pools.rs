@@ -8,6 +8,7 @@ use std::mem;
 use std::ptr::NonNull;
 
 use super::clock::Clock;
+use super::codes::{self, BITS, Candidates};
 use super::pool_box::{AnyPool, PoolBox};
 use super::react::{Extras, Notes, What};
 use super::tag::{ComponentId, Tag};
@@ -16,9 +17,6 @@ use crate::entity::Entity;
 use crate::group::{self, Family, Groups};
 use crate::storage::AnyMap;
 use crate::tick::Tick;
-
-/// Bits of a signature.
-const BITS: usize = u64::BITS as usize;
 
 /// All pools.
 ///
@@ -226,17 +224,17 @@ impl Pools {
         let index = T::type_slot().map_or_else(TypeIndex::of, TypeSlot::get).get();
         let place = self.list.len();
         let number = u32::try_from(place).expect("fewer than 2^32 component types");
-        let bit = 1 << (place % BITS);
+        let bits = codes::bits_of(place);
         let shared = place >= BITS;
         if shared {
-            // From here on the bit says "maybe" for the pool that had it alone, too.
-            for id in (place % BITS..place).step_by(BITS) {
+            // From here on a bit says "maybe" for the pool that had it alone, too.
+            for id in (0..BITS).filter(|id| bits >> id & 1 == 1) {
                 self.at_mut(id).tag_mut().keep = u64::MAX;
             }
         }
-        let keep = if shared { u64::MAX } else { !bit };
+        let keep = if shared { u64::MAX } else { !bits };
         let id = ComponentId::new(number);
-        let tag = Tag::new(id, bit, keep);
+        let tag = Tag::new(id, bits, keep);
         if self.by_type.len() <= index {
             self.by_type.resize(index + 1, None);
         }
@@ -363,7 +361,7 @@ impl Pools {
     /// Exact while there are no more pools than bits.
     #[inline]
     pub(crate) fn candidates(signature: u64, pools: usize) -> Candidates {
-        Candidates { signature, next: usize::MAX, pools }
+        Candidates::new(signature, pools)
     }
 }
 
@@ -388,33 +386,6 @@ fn find<T: Component>(by_type: &[Option<NonNull<u8>>]) -> Option<NonNull<PoolBox
 fn find_slowly<T: Component>(by_type: &[Option<NonNull<u8>>]) -> Option<NonNull<u8>> {
     let index = T::type_slot().map_or_else(TypeIndex::of, TypeSlot::get).get();
     *by_type.get(index)?
-}
-
-/// See [`Pools::candidates`]. Apart from any borrow, so that the pools can be changed on the way.
-#[derive(Debug, Clone)]
-pub(crate) struct Candidates {
-    signature: u64,
-    /// The next pool that shares the bit visited last.
-    next: usize,
-    pools: usize,
-}
-
-impl Iterator for Candidates {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        if self.next >= self.pools {
-            if self.signature == 0 {
-                return None;
-            }
-            self.next = self.signature.trailing_zeros() as usize;
-            self.signature &= self.signature - 1;
-        }
-        let id = self.next;
-        self.next += BITS;
-        Some(id)
-    }
 }
 
 impl fmt::Debug for Pools {

@@ -26,9 +26,9 @@ impl ComponentId {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tag {
     pub(crate) id: ComponentId,
-    /// Set when a value comes in.
+    /// Set when a value comes in: a bit, or the two of a code (see `codes.rs`).
     pub(crate) bit: u64,
-    /// What stays when a value goes: all but `bit`, or everything if other pools share the bit.
+    /// What stays when a value goes: all but `bit`, or everything if other pools share it.
     pub(crate) keep: u64,
     /// Whether a value that comes or goes needs more than the pool and the signature.
     pub(crate) needs_care: bool,

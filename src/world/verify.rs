@@ -36,9 +36,12 @@ impl World {
     fn check(&mut self) -> Result<(), String> {
         self.entities.check()?;
         let mut expected = rustc_hash::FxHashMap::default();
+        // Bits that are shared may say more than the pools; no other one does.
+        let mut shared = 0;
         for id in 0..self.pools.len() {
             let pool = self.pools.at_mut(id);
             let (name, bit) = (pool.name(), pool.tag().bit);
+            shared |= if pool.tag().bit().1 { 0 } else { bit };
             let map: &dyn AnyMap = &*pool.map_mut();
             map.check().map_err(|what| format!("{what}, in the pool of `{name}`"))?;
             for &entity in map.entities() {
@@ -48,20 +51,18 @@ impl World {
                 let Some(word) = self.entities.word_mut(entity) else {
                     return Err(format!("W2: dead {entity} is in the pool of `{name}`"));
                 };
-                if *word & bit == 0 {
+                if *word & bit != bit {
                     return Err(format!("W1: {entity} is in the pool of `{name}` unsigned"));
                 }
                 *expected.entry(entity).or_insert(0) |= bit;
             }
         }
-        // While no bit is shared, a signature says exactly what the pools say.
-        if self.pools.len() <= 64 {
-            let living: Vec<_> = self.entities.iter().collect();
-            for entity in living {
-                let signature = self.entities.word_mut(entity).map_or(0, |word| *word);
-                if signature != expected.get(&entity).copied().unwrap_or(0) {
-                    return Err(format!("W1: {entity} signs for a component it does not have"));
-                }
+        let living: Vec<_> = self.entities.iter().collect();
+        for entity in living {
+            let signature = self.entities.word_mut(entity).map_or(0, |word| *word);
+            let expected = expected.get(&entity).copied().unwrap_or(0);
+            if (signature ^ expected) & !shared != 0 {
+                return Err(format!("W1: {entity} signs for a component it does not have"));
             }
         }
         self.check_groups()?;

@@ -33,14 +33,16 @@ numbered! {
     N56 N57 N58 N59 N60 N61 N62 N63 N64 N65 N66 N67 N68 N69
 }
 
-/// Pairs that share a bit: the types are registered in their order, and there are 64 bits.
+/// Pairs that share a bit: the types are registered in their order, and from the 65th on each has two bits
+/// of earlier ones (see `world/codes.rs`).
 const PAIRS: &[fn(&World, &Sets)] = &[
-    check_pair::<N00, N64>,
-    check_pair::<N01, N65>,
-    check_pair::<N02, N66>,
-    check_pair::<N03, N67>,
-    check_pair::<N04, N68>,
-    check_pair::<N05, N69>,
+    check_pair::<N16, N64>,
+    check_pair::<N17, N64>,
+    check_pair::<N47, N65>,
+    check_pair::<N29, N66>,
+    check_pair::<N33, N67>,
+    check_pair::<N20, N68>,
+    check_pair::<N26, N69>,
 ];
 
 /// Who lives, and who has which component.

@@ -1,0 +1,178 @@
+//! Which bits of a signature stand for a pool, and which pools a signature may stand for.
+//!
+//! A signature has 64 bits. The first 64 pools have one each. A later pool has a *code* of two bits, those of
+//! two earlier pools: then these bits say "maybe" for all who have them. Two of 48 bits make 1,128
+//! codes, so that an entity with a few late components is asked for in a few pools, where one bit for every
+//! 64th pool would name a sixteenth of a thousand. The lowest 16 bits are in no code: the pools that a
+//! program makes first are mostly those that it uses most, and they stay exact.
+//!
+//! Consecutive codes lie far apart, so that few late pools are seldom taken for each other.
+
+/// Bits of a signature.
+pub(crate) const BITS: usize = u64::BITS as usize;
+
+/// The first bit that codes are made of, and how many there are.
+const FIRST: usize = 16;
+const SHARED: usize = BITS - FIRST;
+
+/// Pairs of these bits: so many pools have different codes.
+const CODES: usize = SHARED * (SHARED - 1) / 2;
+
+/// How far apart consecutive codes lie: about the golden section, and prime to `CODES`.
+const STRIDE: usize = 697;
+
+/// `STRIDE * INVERSE` is one, counted around `CODES`.
+const INVERSE: usize = {
+    let mut inverse = 1;
+    while STRIDE * inverse % CODES != 1 {
+        inverse += 1;
+    }
+    inverse
+};
+
+/// The signature bits of the pool with this number: one of its own, or two that it shares.
+pub(super) fn bits_of(place: usize) -> u64 {
+    let Some(late) = place.checked_sub(BITS) else { return 1 << place };
+    // The pairs with `high` are those from `high * (high - 1) / 2` on.
+    let (mut low, mut high) = (late % CODES * STRIDE % CODES, 1);
+    while low >= high {
+        low -= high;
+        high += 1;
+    }
+    1 << (FIRST + low) | 1 << (FIRST + high)
+}
+
+/// The first pool whose code is made of these bits.
+#[inline]
+fn first_with(low: usize, high: usize) -> usize {
+    let (low, high) = (low - FIRST, high - FIRST);
+    BITS + (high * (high - 1) / 2 + low) * INVERSE % CODES
+}
+
+/// Takes the lowest bit out of a set of them.
+#[inline]
+fn pop(bits: &mut u64) -> usize {
+    let lowest = bits.trailing_zeros() as usize;
+    *bits &= *bits - 1;
+    lowest
+}
+
+/// Numbers of the pools that may hold an entity with some signature, each once.
+///
+/// Exact while there are no more pools than bits. Apart from any borrow, so that the pools can be
+/// changed on the way.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidates {
+    /// Bits whose own pools were not visited yet.
+    own: u64,
+    /// Bits that were not yet the lower one of a code.
+    lows: u64,
+    /// The lower bit of the codes that are being visited, and bits that were not yet the higher one.
+    low: usize,
+    highs: u64,
+    /// The next pool with the code visited last.
+    next: usize,
+    /// Number of all pools.
+    pools: usize,
+}
+
+impl Candidates {
+    #[inline]
+    pub(super) fn new(signature: u64, pools: usize) -> Self {
+        let lows = if pools > BITS { signature & (u64::MAX << FIRST) } else { 0 };
+        Self { own: signature, lows, low: 0, highs: 0, next: pools, pools }
+    }
+
+    /// Goes on with pools that have codes.
+    fn next_late(&mut self) -> Option<usize> {
+        while self.next >= self.pools {
+            while self.highs == 0 {
+                if self.lows == 0 {
+                    return None;
+                }
+                self.low = pop(&mut self.lows);
+                self.highs = self.lows;
+            }
+            self.next = first_with(self.low, pop(&mut self.highs));
+        }
+        let id = self.next;
+        self.next += CODES;
+        Some(id)
+    }
+}
+
+impl Iterator for Candidates {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        match self.own {
+            0 => self.next_late(),
+            _ => Some(pop(&mut self.own)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_first_pools_have_a_bit_each_and_later_ones_a_pair_of_their_own() {
+        assert!((0..BITS).all(|place| bits_of(place) == 1 << place));
+        let late: BTreeSet<u64> = (BITS..BITS + CODES).map(bits_of).collect();
+        assert_eq!(late.len(), CODES);
+        assert!(late.iter().all(|bits| bits.count_ones() == 2 && bits.trailing_zeros() >= 16));
+        assert_eq!(bits_of(BITS + 5), bits_of(BITS + 5 + CODES));
+    }
+
+    #[test]
+    fn the_first_codes_are_those_that_tests_of_groups_and_filters_rely_on() {
+        let codes = [(16, 17), (47, 53), (29, 39), (33, 60), (20, 49), (26, 30)];
+        for (place, (low, high)) in (BITS..).zip(codes) {
+            assert_eq!(bits_of(place), 1 << low | 1 << high, "{place}");
+        }
+    }
+
+    #[test]
+    fn all_bits_stand_for_all_pools() {
+        for pools in [64, 65, 66, 100, 300, 1000, 64 + CODES, 5000] {
+            let named: Vec<usize> = Candidates::new(u64::MAX, pools).collect();
+            let once: BTreeSet<usize> = named.iter().copied().collect();
+            assert_eq!(named.len(), once.len(), "{pools}");
+            assert!(once.into_iter().eq(0..pools), "{pools}");
+        }
+    }
+
+    #[test]
+    fn few_of_a_thousand_are_asked_for_two_early_and_two_late_ones() {
+        let early = bits_of(0) | bits_of(1);
+        let most = (64..999)
+            .map(|late| Candidates::new(early | bits_of(late) | bits_of(999), 1000).count());
+        assert!(most.max().unwrap() <= 12);
+    }
+
+    proptest! {
+        /// Whatever an entity has, its signature names: nothing is left behind when it dies (W2).
+        #[test]
+        fn a_signature_names_all_pools_that_have_signed_it(
+            pools in 1..6000_usize,
+            had in prop::collection::vec(0..6000_usize, 0..40),
+        ) {
+            let had: BTreeSet<usize> = had.into_iter().map(|place| place % pools).collect();
+            let signature = had.iter().fold(0, |bits, &place| bits | bits_of(place));
+
+            let named: Vec<usize> = Candidates::new(signature, pools).collect();
+
+            let once: BTreeSet<usize> = named.iter().copied().collect();
+            prop_assert_eq!(named.len(), once.len());
+            prop_assert!(had.is_subset(&once));
+            prop_assert!(once.iter().all(|&id| id < pools && bits_of(id) & !signature == 0));
+            prop_assert!(pools > BITS || once == had);
+        }
+    }
+}
