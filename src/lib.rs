@@ -74,6 +74,7 @@ mod cell;
 pub mod component;
 pub mod entity;
 mod group;
+mod growth;
 mod journal;
 mod page;
 mod plan;

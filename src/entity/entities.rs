@@ -11,6 +11,7 @@ use super::demand::Demanded;
 use super::reserve::IDLE;
 use super::slot::{END, Slot, SlotPage, indexed, indexed_page};
 use super::{Entity, LiveEntities};
+use crate::growth;
 use crate::page::{PageTable, page_of, place_in_page};
 use crate::sync::{self, get_alone};
 
@@ -212,7 +213,9 @@ impl Entities {
     #[inline]
     pub(crate) fn claim(&mut self) -> Result<(Entity, &mut u64), OutOfEntities> {
         let place = self.near.len();
-        if get_alone(&mut self.cursor) != IDLE || self.free != END || place >= self.plain {
+        // Growing is left to that, too: then the slot is pushed without a test.
+        let room = self.plain.min(self.near.capacity());
+        if get_alone(&mut self.cursor) != IDLE || self.free != END || place >= room {
             return self.claim_used();
         }
         let index = self.limits.range.start + place as u32;
@@ -236,6 +239,7 @@ impl Entities {
         if self.free == END && fresh > 0 {
             let first = self.fresh();
             let indices = first..first + fresh as u32;
+            growth::reserve(&mut self.near, fresh);
             self.near.extend(indices.clone().map(|index| Slot::new_live(index, word)));
             into.extend(indices.map(|index| Entity::of(index, 0)));
             self.alive += fresh as u32;
@@ -270,7 +274,7 @@ impl Entities {
         }
     }
 
-    /// The rest of `claim`: all but a new index with nothing in the way.
+    /// The rest of `claim`: all but a new index with room for it and nothing in the way.
     #[inline(never)]
     fn claim_used(&mut self) -> Result<(Entity, &mut u64), OutOfEntities> {
         self.settle();
@@ -304,7 +308,7 @@ impl Entities {
         if place >= self.plain {
             return self.next_fresh_demanded();
         }
-        self.near.push(Slot::new_live(self.limits.range.start + place as u32, 0));
+        growth::push(&mut self.near, Slot::new_live(self.limits.range.start + place as u32, 0));
         Some(place)
     }
 
@@ -397,7 +401,7 @@ impl Entities {
     /// Makes room for `additional` new indices, so that spawning them allocates nothing.
     pub fn reserve_slots(&mut self, additional: usize) {
         let room = self.limits.range.end.saturating_sub(self.fresh()) as usize;
-        self.near.reserve(additional.min(room));
+        growth::reserve(&mut self.near, additional.min(room));
     }
 
     /// Bytes of heap memory in use.

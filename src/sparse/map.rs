@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use super::Slot;
 use super::whole::{Foreseen, span};
 use crate::entity::Entity;
+use crate::growth;
 use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 
 /// How a [`SparseSet`](super::SparseSet) finds the slot of an index.
@@ -151,8 +152,11 @@ impl PagedMap {
             }
         }
         let in_front = (first - new_first) as usize;
+        let len = (new_end - new_first) as usize;
+        let more = len - self.window.len();
+        growth::reserve(&mut self.window, more);
         self.window.splice(0..0, std::iter::repeat_n(Slot::VACANT, in_front));
-        self.window.resize((new_end - new_first) as usize, Slot::VACANT);
+        self.window.resize(len, Slot::VACANT);
         self.first = new_first as u32;
         self.take_in_far();
     }
@@ -178,7 +182,8 @@ impl PagedMap {
             self.first = first;
         }
         // For the padding too: what is added to a full vector doubles it.
-        self.window.reserve(padded - self.window.len());
+        let more = padded - self.window.len();
+        growth::reserve(&mut self.window, more);
         let slots = entities.iter().enumerate().map(|(nth, &entity)| Slot::new(at + nth, entity));
         self.window.extend(slots);
         self.window.resize(padded, Slot::VACANT);
@@ -273,7 +278,7 @@ impl SparseMap for PagedMap {
     }
 
     fn reserve(&mut self, additional: usize) {
-        self.window.reserve(additional);
+        growth::reserve(&mut self.window, additional);
     }
 
     #[inline(always)]

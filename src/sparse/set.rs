@@ -5,6 +5,7 @@ use std::fmt;
 use super::order::{Order, Stamp};
 use super::{PagedMap, Slot, SparseMap};
 use crate::entity::Entity;
+use crate::growth;
 
 /// A set of entities in packed order, with constant-time look-up, insert and remove.
 ///
@@ -168,6 +169,7 @@ impl<M: SparseMap> SparseSet<M> {
         debug_assert!(!consecutive || entities.windows(2).all(follows));
         self.stamp.raise();
         let at = self.packed.len();
+        growth::reserve(&mut self.packed, entities.len());
         self.packed.extend_from_slice(entities);
         if consecutive {
             self.map.set_consecutive(entities, at);
@@ -333,7 +335,7 @@ impl<M: SparseMap> SparseSet<M> {
     /// Slots are reserved as for entities with consecutive indices; others may need more.
     pub fn reserve(&mut self, additional: usize) {
         self.map.reserve(additional);
-        self.packed.reserve(additional);
+        growth::reserve(&mut self.packed, additional);
     }
 
     /// Gives back pages without members and unused room.
@@ -418,7 +420,7 @@ impl VacantEntry<'_> {
     pub fn fill(self) {
         let at = self.packed.len();
         // Before the slot is taken: it may unwind for want of memory.
-        self.packed.push(self.entity);
+        growth::push(self.packed, self.entity);
         self.stamp.raise();
         *self.slot = Slot::new(at, self.entity);
     }

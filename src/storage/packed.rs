@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use super::{Fill, Storage, Untracked};
 use crate::entity::Entity;
+use crate::growth;
 use crate::sparse::{HashedMap, PagedMap, SparseMap};
 
 /// Values in a plain slice, found through pages: the default storage.
@@ -46,7 +47,7 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
 
     #[inline(always)]
     fn push(&mut self, _: Entity, value: T) {
-        self.values.push(UnsafeCell::new(value));
+        growth::push(&mut self.values, UnsafeCell::new(value));
     }
 
     fn append(&mut self, values: Vec<T>) -> Result<(), Vec<T>> {
@@ -55,6 +56,7 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
             // The allocation is taken over as it is.
             self.values = values.collect();
         } else {
+            growth::reserve(&mut self.values, values.len());
             self.values.extend(values);
         }
         Ok(())
@@ -93,7 +95,7 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
     }
 
     fn reserve(&mut self, additional: usize) {
-        self.values.reserve(additional);
+        growth::reserve(&mut self.values, additional);
     }
 
     fn shrink_to_fit(&mut self) {

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::growth;
 use crate::tick::Tick;
 
 /// Values that share a summary, and summaries that share one of the next level.
@@ -184,8 +185,8 @@ impl Ticks {
     #[inline]
     pub(super) fn push(&mut self) {
         let (at, now) = (self.len(), self.now.get());
-        self.added.push(AtomicU64::new(now));
-        self.changed.push(AtomicU64::new(now));
+        growth::push(&mut self.added, AtomicU64::new(now));
+        growth::push(&mut self.changed, AtomicU64::new(now));
         self.fit();
         self.raise(at, now);
     }
@@ -274,8 +275,8 @@ impl Ticks {
     }
 
     pub(super) fn reserve(&mut self, additional: usize) {
-        self.added.reserve(additional);
-        self.changed.reserve(additional);
+        growth::reserve(&mut self.added, additional);
+        growth::reserve(&mut self.changed, additional);
         self.summaries[0].reserve(additional.div_ceil(BLOCK));
     }
 

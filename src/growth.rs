@@ -1,0 +1,86 @@
+//! How the large arrays grow: ids, slots, packed entities, values, ticks.
+//!
+//! A vector doubles, so that one of many megabytes may be half empty. These arrays double as long as they
+//! are small, which makes few moves, and grow by half from [`LARGE`] bytes on: such blocks are mapped by the
+//! operating system, which moves them without copying.
+
+/// Bytes from which on an array grows by half.
+///
+/// Below it a doubled array wastes little, and is made with fewer moves.
+const LARGE: usize = 1 << 24;
+
+/// Adds a value at the end.
+#[inline(always)]
+pub(crate) fn push<T>(values: &mut Vec<T>, value: T) {
+    // The test that `Vec::push` makes: behind it that one is left out.
+    if values.len() == values.capacity() {
+        return push_and_grow(values, value);
+    }
+    values.push(value);
+}
+
+#[cold]
+#[inline(never)]
+fn push_and_grow<T>(values: &mut Vec<T>, value: T) {
+    grow(values, 1);
+    values.push(value);
+}
+
+/// Makes room for `additional` more values.
+#[inline]
+pub(crate) fn reserve<T>(values: &mut Vec<T>, additional: usize) {
+    if additional > values.capacity() - values.len() {
+        grow(values, additional);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn grow<T>(values: &mut Vec<T>, additional: usize) {
+    let capacity = values.capacity();
+    if capacity.saturating_mul(size_of::<T>()) < LARGE {
+        return values.reserve(additional);
+    }
+    // At least by half: else growing would not be paid for by what was added before.
+    let more = (capacity + capacity / 2).saturating_sub(values.len());
+    values.reserve_exact(additional.max(more));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that an array of `len` values of type `T` may take.
+    fn most<T>(len: usize) -> usize {
+        (len * size_of::<T>() * 3 / 2 + size_of::<T>()).max(2 * LARGE)
+    }
+
+    #[test]
+    fn an_array_that_grows_one_by_one_has_at_most_half_its_length_to_spare() {
+        fn attempt<T: Copy>(value: T, len: usize) {
+            let mut values = Vec::new();
+            for n in 1..=len {
+                push(&mut values, value);
+                assert!(values.capacity() * size_of::<T>() <= most::<T>(n), "{n}");
+            }
+            assert_eq!(values.len(), len);
+        }
+        attempt([7_u64; 64], 150_000);
+        attempt([7_u64; 300], 30_000);
+        attempt((), 1000);
+    }
+
+    #[test]
+    fn room_for_many_is_made_at_once_and_for_few_by_half() {
+        let mut values = vec![0_u64; 1 << 21];
+        values.shrink_to_fit();
+
+        reserve(&mut values, 1);
+        assert_eq!(values.capacity(), (1 << 21) + (1 << 20));
+        values.resize(values.capacity(), 0);
+        reserve(&mut values, 1 << 22);
+        assert_eq!(values.capacity(), values.len() + (1 << 22));
+        reserve(&mut values, 1 << 22);
+        assert_eq!(values.capacity(), values.len() + (1 << 22));
+    }
+}
