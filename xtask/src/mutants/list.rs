@@ -55,15 +55,30 @@ impl Place {
     }
 }
 
-/// Every so-manieth mutant of the folders.
-pub(super) fn some(folders: &[&str], apart: usize) -> Result<Vec<Mutant>, Box<dyn Error>> {
+/// Every so-manieth mutant of the folders, from the given one on.
+pub(super) fn some(
+    folders: &[&str],
+    from: usize,
+    apart: usize,
+) -> Result<Vec<Mutant>, Box<dyn Error>> {
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(root()).args(["mutants", "--list", "--json", "--package", "esker"]);
     folders.iter().for_each(|folder| _ = command.args(["--file", &format!("src/{folder}/**")]));
     let listed = command.output()?;
     if !listed.status.success() {
-        return Err(String::from_utf8_lossy(&listed.stderr).into());
+        return Err(match is_installed()? {
+            true => String::from_utf8_lossy(&listed.stderr).into(),
+            false => MISSING.into(),
+        });
     }
     let all: Vec<Mutant> = serde_json::from_slice(&listed.stdout)?;
-    Ok(all.into_iter().step_by(apart.max(1)).collect())
+    Ok(all.into_iter().skip(from).step_by(apart.max(1)).collect())
+}
+
+const MISSING: &str = "cargo-mutants says which changes there are, and it is not installed: \
+    `cargo install --locked cargo-mutants` gets it, in a few minutes";
+
+fn is_installed() -> std::io::Result<bool> {
+    let mut command = Command::new(env!("CARGO"));
+    Ok(command.args(["mutants", "--version"]).output()?.status.success())
 }

@@ -49,18 +49,29 @@ pub(super) fn switched(
         }
         text += &source[done..body];
         let first = line(&text);
+        let bounds = opaque(&source[start..body]);
+        let arm = |block: &str| match bounds {
+            Some(bounds) => format!("Box::new({block}) as Box<dyn {bounds} + '_>,"),
+            None => block.to_owned(),
+        };
         text += "{ match crate::__mutant() {\n";
         for (number, mutant) in mutants {
             let first = line(&text);
-            text += &format!("{number} => {}\n", changed(source, body, end, mutant));
+            text += &format!("{number} => {}\n", arm(&changed(source, body, end, mutant)));
             blames.push((first..=line(&text) - 1, vec![number]));
         }
-        text += &format!("_ => {}\n}} }}", &source[body..end]);
+        text += &format!("_ => {}\n}} }}", arm(&source[body..end]));
         blames.push((first..=line(&text), numbers));
         done = end;
     }
     text += &source[done..];
     (text, blames, impossible)
+}
+
+/// The bounds of what a function returns, if its type has no name: arms of several types need one.
+fn opaque(head: &str) -> Option<&str> {
+    let (_, returned) = head.rsplit_once("-> impl ")?;
+    Some(returned.split_once("where").map_or(returned, |(returned, _)| returned).trim())
 }
 
 /// The line that comes next.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::copy::Copy;
 
 /// After this long a test counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(super) enum Verdict {
     Passed,
@@ -73,7 +73,7 @@ impl<'a> Trial<'a> {
                 .stderr(output.try_clone()?)
                 .stdout(output)
                 .spawn()?;
-            let ended = wait(child, &log)?;
+            let ended = wait(child, &log, PATIENCE)?;
             let said = fs::read_to_string(&log)?;
             count += said.matches("... ok").count();
             match (ended, said.lines().find_map(failed_test)) {
@@ -109,9 +109,13 @@ pub(crate) fn failed_test(line: &str) -> Option<&str> {
 }
 
 /// How a program ends; `None` if it was stopped, because a test has failed or nothing goes on.
-pub(crate) fn wait(mut child: Child, log: &Path) -> std::io::Result<Option<ExitStatus>> {
+pub(crate) fn wait(
+    mut child: Child,
+    log: &Path,
+    patience: Duration,
+) -> std::io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < patience {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
