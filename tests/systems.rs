@@ -7,7 +7,7 @@ mod common;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::panic_message;
+use common::{Rng, SeedReport, panic_message};
 use esker::prelude::*;
 use esker::query::Split;
 use esker::schedule::{FixedStep, ScheduleError};
@@ -126,6 +126,83 @@ fn a_schedule_that_contradicts_itself_says_where() {
     schedule.add_systems(say("a").named("a").after("b")).add_barrier();
     schedule.add_systems(say("b").named("b"));
     assert!(matches!(schedule.build(&mut world), Err(ScheduleError::Cycle { .. })));
+}
+
+/// Random orders and barriers. What a schedule makes of them is as the rules say: each system as early as
+/// its insertion allows, or a cycle in which each really comes before the next.
+#[test]
+fn the_serial_order_is_the_earliest_or_the_cycle_is_real() {
+    const NAMES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
+    let (mut built, mut cycles) = (0, 0);
+    for seed in 0..2000 {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test systems" };
+        let mut rng = Rng::new(seed);
+        let count = 2 + rng.below(6);
+        let mut schedule = Schedule::new();
+        let (mut phases, mut declared, mut phase) = (vec![], vec![], 0);
+        for (at, name) in NAMES.into_iter().enumerate().take(count) {
+            let mut system = say("").named(name);
+            for other in (0..count).filter(|&other| other != at) {
+                match rng.below(12) {
+                    0 => {
+                        system = system.before(NAMES[other]);
+                        declared.push((at, other));
+                    }
+                    1 => {
+                        system = system.after(NAMES[other]);
+                        declared.push((other, at));
+                    }
+                    _ => {}
+                }
+            }
+            schedule.add_systems(system);
+            phases.push(phase);
+            if rng.one_in(6) {
+                schedule.add_barrier();
+                phase += 1;
+            }
+        }
+        let is_before = |a: usize, b: usize| phases[a] < phases[b] || declared.contains(&(a, b));
+
+        match schedule.build(&mut world()) {
+            Ok(()) => {
+                let mut order: Vec<usize> = Vec::new();
+                while order.len() < count {
+                    let waits = |at: usize| {
+                        (0..count).any(|other| is_before(other, at) && !order.contains(&other))
+                    };
+                    let next = (0..count).find(|at| !order.contains(at) && !waits(*at));
+                    order.push(next.expect("a cycle was not found"));
+                }
+                let order: Vec<&str> = order.into_iter().map(|at| NAMES[at]).collect();
+                assert_eq!(schedule.system_names(), order);
+                built += 1;
+            }
+            Err(ScheduleError::Cycle { systems }) => {
+                let place = |name: &String| NAMES.iter().position(|one| one == name).unwrap();
+                let cycle: Vec<usize> = systems.iter().map(place).collect();
+                let next = cycle.iter().cycle().skip(1);
+                assert!(cycle.iter().zip(next).all(|(&a, &b)| is_before(a, b)), "{systems:?}");
+                assert!(cycle.len() > 1);
+                cycles += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(built > 300 && cycles > 300, "{built} {cycles}");
+}
+
+#[test]
+fn ambiguities_are_looked_for_among_512_systems_and_not_among_more() {
+    for (count, are_named) in [(512, true), (513, false)] {
+        let mut schedule = Schedule::new();
+        schedule.add_systems((say("a").named("a"), say("b").named("b")));
+        (2..count).for_each(|_| _ = schedule.add_systems(|| ()));
+
+        let found = schedule.ambiguities(&mut world()).unwrap();
+
+        assert_eq!(found.iter().any(|(a, b, _)| (a == "a") && (b == "b")), are_named, "{count}");
+    }
 }
 
 #[test]
@@ -530,6 +607,17 @@ fn a_schedule_is_explained_as_text_mermaid_and_dot() {
     assert!(mermaid.starts_with("flowchart LR") && mermaid.contains("s0 ==> s1"), "{mermaid}");
     let dot = schedule.to_dot(&mut world).unwrap();
     assert!(dot.contains("s0 -> s1 [style=bold];") && dot.ends_with("}\n"), "{dot}");
+    // Of a path the last two parts; a name that was given as it is.
+    let mut schedule = Schedule::new();
+    schedule.add_systems((early, say("a").named("a"), say("b").named("x::y::z")));
+    let mermaid = schedule.to_mermaid(&mut world).unwrap();
+    for label in ["s0[\"systems::early\"]", "s1[\"a\"]", "s2[\"y::z\"]", "s0 --> s1"] {
+        assert!(mermaid.contains(label), "{label} in {mermaid}");
+    }
+    let dot = schedule.to_dot(&mut world).unwrap();
+    for label in ["s0 [label=\"systems::early\"]", "s1 [label=\"a\"]", "s0 -> s1;"] {
+        assert!(dot.contains(label), "{label} in {dot}");
+    }
 }
 
 #[test]
@@ -908,14 +996,28 @@ fn an_order_that_is_declared_through_others_is_no_ambiguity() {
     assert!(schedule.ambiguities(&mut world).unwrap().is_empty());
 }
 
+/// Whatever is said about a schedule, the next word is about the same one.
 #[test]
-fn a_schedule_is_empty_until_a_system_is_added() {
+fn a_schedule_is_set_up_in_one_breath() {
     let mut schedule = Schedule::new();
     assert!(schedule.is_empty());
 
-    schedule.add_systems(say("a"));
+    let said = schedule
+        .set_serial(true)
+        .set_timed(true)
+        .set_task_threshold(Duration::ZERO)
+        .shuffle(None)
+        .add_systems((say("a").named("a"), say("b").named("b")))
+        .add_barrier()
+        .add_systems(say("c").named("c"))
+        .len();
 
-    assert!(!schedule.is_empty());
+    assert_eq!((said, schedule.len(), schedule.is_empty()), (3, 3, false));
+    assert_eq!(schedule.system_names(), ["a", "b", "c"]);
+    assert_eq!(schedule.step(&mut world()).systems.len(), 3);
+    assert_eq!(format!("{schedule:?}"), r#"Schedule { systems: ["a", "b", "c"], .. }"#);
+    let configs = (say("a").named("a"), say("b").named("b")).chain();
+    assert_eq!(format!("{configs:?}"), r#"["a", "b"]"#);
 }
 
 #[test]

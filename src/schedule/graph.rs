@@ -249,30 +249,17 @@ fn serial_order(
         after[a].push(b);
         waits[b] += 1;
     }
-    let key = |at: usize| Reverse((phases[at], at));
-    let mut ready: BinaryHeap<_> = (0..nodes.len()).filter(|&at| waits[at] == 0).map(key).collect();
+    // Who was inserted early is of an early phase, and waits for nobody in a later one. So a phase is
+    // through before the next one begins, unless there is a cycle in it.
+    let is_ready = |at: &usize| waits[*at] == 0;
+    let mut ready: BinaryHeap<_> = (0..nodes.len()).filter(is_ready).map(Reverse).collect();
     let mut order = Vec::with_capacity(nodes.len());
-    // A later phase waits until the earlier ones are empty.
-    let mut left = vec![0; phases.last().map_or(0, |last| last + 1)];
-    phases.iter().for_each(|&phase| left[phase] += 1);
-    let mut held: Vec<usize> = Vec::new();
-    let mut phase = 0;
-    loop {
-        while phase < left.len() && left[phase] == 0 {
-            phase += 1;
-            ready.extend(held.drain(..).map(key));
-        }
-        let Some(Reverse((its_phase, at))) = ready.pop() else { break };
-        if its_phase > phase {
-            held.push(at);
-            continue;
-        }
-        left[its_phase] -= 1;
+    while let Some(Reverse(at)) = ready.pop() {
         order.push(at);
         for &next in &after[at] {
             waits[next] -= 1;
             if waits[next] == 0 {
-                ready.push(key(next));
+                ready.push(Reverse(next));
             }
         }
     }
@@ -287,26 +274,18 @@ fn serial_order(
 /// A cycle among those that still wait.
 fn cycle(after: &[Vec<usize>], waits: &[usize]) -> Vec<usize> {
     // Everybody who waits has somebody before him who waits; going back, one comes around.
-    let mut before: Vec<Option<usize>> = vec![None; after.len()];
+    let mut before: Vec<usize> = vec![0; after.len()];
     for (a, next) in after.iter().enumerate().filter(|(a, _)| waits[*a] > 0) {
-        for &b in next.iter().filter(|&&b| waits[b] > 0) {
-            before[b] = Some(a);
-        }
+        next.iter().for_each(|&b| before[b] = a);
     }
-    let Some(mut at) = (0..after.len()).find(|&at| before[at].is_some()) else { return Vec::new() };
+    let mut at = waits.iter().position(|&waits| waits > 0).expect("somebody waits");
     let mut seen = vec![false; after.len()];
-    while !seen[at] {
-        seen[at] = true;
-        match before[at] {
-            Some(previous) => at = previous,
-            None => return vec![at],
-        }
+    while !std::mem::replace(&mut seen[at], true) {
+        at = before[at];
     }
     let mut found = vec![at];
-    let mut step = before[at];
-    while let Some(previous) = step.filter(|&previous| previous != at) {
-        found.push(previous);
-        step = before[previous];
+    while before[found[found.len() - 1]] != at {
+        found.push(before[found[found.len() - 1]]);
     }
     found.reverse();
     found
