@@ -75,6 +75,7 @@ pub mod component;
 pub mod entity;
 mod group;
 mod growth;
+mod heap;
 mod journal;
 mod page;
 mod plan;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Bottom first. A module may use modules of the lines above its own; those of one line do not
 /// see each other.
 const LAYERS: &[&[&str]] = &[
-    &["growth", "page", "sync", "tick", "tuples"],
+    &["growth", "heap", "page", "sync", "tick", "tuples"],
     &["entity"],
     &["sparse"],
     &["storage"],

@@ -12,6 +12,7 @@ use super::reserve::IDLE;
 use super::slot::{END, Slot, SlotPage, indexed, indexed_page};
 use super::{Entity, LiveEntities};
 use crate::growth;
+use crate::heap::bytes_of_table;
 use crate::page::{PageTable, page_of, place_in_page};
 use crate::sync::{self, get_alone};
 
@@ -407,7 +408,8 @@ impl Entities {
     /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
         let near = self.near.capacity() * size_of::<Slot>();
-        near + self.far.heap_bytes() + self.demanded.capacity() * size_of::<(u32, Demanded)>()
+        let tables = bytes_of_table(&self.demanded) + bytes_of_table(&self.habits);
+        near + self.far.heap_bytes() + tables
     }
 }
 

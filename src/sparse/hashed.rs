@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::map::Sealed;
 use super::{Slot, SparseMap};
 use crate::entity::Entity;
+use crate::heap::bytes_of_table;
 
 /// A hash map of slots: a few dozen bytes per entity wherever its index lies.
 #[derive(Debug, Default, Clone)]
@@ -71,14 +72,7 @@ impl SparseMap for HashedMap {
     }
 
     fn heap_bytes(&self) -> usize {
-        // Buckets are a power of two, of which an eighth stays empty. The capacity is less than that
-        // while there are traces of members that left.
-        let buckets = match self.slots.capacity() {
-            0 => 0,
-            capacity => (capacity * 8).div_ceil(7).next_power_of_two(),
-        };
-        // One control byte beside each.
-        buckets * (size_of::<(u32, Slot)>() + 1)
+        bytes_of_table(&self.slots)
     }
 
     fn count_taken(&self) -> usize {
