@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bytemuck::{Pod, Zeroable};
 use esker::Component;
 use esker::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -196,6 +197,79 @@ fn a_newer_format_is_named_and_not_parsed() {
     assert!(all().load().to_world(b"hello").unwrap_err().to_string().contains("at byte 0"));
 }
 
+/// Plain values as they were once, and what becomes of them.
+#[derive(Component, Snapshot, Clone, Copy, Pod, Zeroable)]
+#[snapshot(name = "weight", plain)]
+#[repr(C)]
+struct Heavy([u64; 8]);
+
+#[derive(Component, Snapshot, Clone, Copy, Pod, Zeroable)]
+#[snapshot(name = "weight", version = 2, plain)]
+#[repr(C)]
+struct Light(u64);
+
+/// What is foreseen is about what is taken, whatever a world is made of: the least limit with which it
+/// can be loaded is not exceeded, and not much higher than need be.
+#[test]
+fn no_limit_is_exceeded_and_none_has_to_be_much_too_high() {
+    const COUNT: u32 = 8000;
+    let old = SnapshotTypes::new().component::<Heavy>();
+    let new = SnapshotTypes::new().component::<Light>();
+    let new = new.migrate(|heavy: Heavy| Light(heavy.0[0]));
+    let world = |fill: &dyn Fn(&mut World)| {
+        let mut world = World::new();
+        fill(&mut world);
+        world
+    };
+    let each =
+        |one: &dyn Fn(&mut World, u32)| world(&|world| (0..COUNT).for_each(|n| one(world, n)));
+    let worlds = [
+        ("nothing", each(&|world, _| _ = world.spawn(()))),
+        ("packed", each(&|world, n| _ = world.spawn(kinds::Position([n as f32; 2])))),
+        ("tracked", each(&|world, n| _ = world.spawn(kinds::Velocity([n; 4])))),
+        ("indexed", each(&|world, n| _ = world.spawn(kinds::Wide([n.into(); 4])))),
+        ("hashed", each(&|world, n| _ = world.spawn(kinds::Rare(n.into())))),
+        ("small", each(&|world, n| _ = world.spawn((Small(n as u8), Mark, kinds::Tag)))),
+        ("lists", each(&|world, n| _ = world.spawn(Stable(vec![Some(n as u16); 9])))),
+        ("apart", each(&|world, n| world.spawn_at(common::id(n * 3, 1), Small(1)).unwrap())),
+        (
+            "far",
+            world(&|world| {
+                let ids = (0..60).map(|n| common::id(n * 1_000_003, 0));
+                ids.for_each(|id| world.spawn_at(id, (Small(1), kinds::Wide([1; 4]))).unwrap());
+            }),
+        ),
+        ("older", each(&|world, n| _ = world.spawn(Heavy([n.into(); 8])))),
+    ];
+    for (what, world) in worlds {
+        let (writer, reader) = if what == "older" { (&old, &new) } else { (&types(), &types()) };
+        for saved in [
+            writer.save().to_bytes(&world).unwrap(),
+            writer.save().only_entities(|_| true).to_bytes(&world).unwrap(),
+        ] {
+            let attempt = |limit: usize| {
+                let loader = reader.load().memory_limit(limit);
+                peak_of(|| loader.to_world(&saved).is_ok())
+            };
+            let (mut refused, mut enough) = (0, 4 * attempt(usize::MAX).1);
+            while enough - refused > enough / 64 {
+                let limit = (refused + enough) / 2;
+                match attempt(limit).0 {
+                    true => enough = limit,
+                    false => refused = limit,
+                }
+            }
+
+            let (is_loaded, peak) = attempt(enough);
+
+            assert!(is_loaded);
+            let said = format!("{what}: {peak} bytes with a limit of {enough}");
+            assert!(peak <= enough + enough / 12 + 6000, "{said}");
+            assert!(enough <= peak + peak * 2 / 5 + 6000, "{said}");
+        }
+    }
+}
+
 #[test]
 fn a_limit_that_is_raised_lets_large_things_in() {
     let parts = simple(|world| _ = world.spawn_at(common::id(4_000_000_000, 0), Stable(vec![])));
@@ -208,5 +282,13 @@ fn a_limit_that_is_raised_lets_large_things_in() {
     let refused = all().load().to_world(&hostile);
     assert!(matches!(refused, Err(SnapshotError::TooLarge { .. })), "{refused:?}");
     assert_eq!(all().load().memory_limit(1 << 30).to_world(&hostile).unwrap().len(), 2000);
+    // A document says how many ids it has, and not how many bytes.
+    let types = all();
+    let saver = types.save().only_entities(|_| true);
+    let mut text = Vec::new();
+    saver.serialize(&far, &mut serde_json::Serializer::new(&mut text)).unwrap();
+    let mut from = serde_json::Deserializer::from_slice(&text);
+    let refused = types.load().deserialize(&mut from).unwrap_err().to_string();
+    assert!(refused.contains("loading would take about"), "{refused}");
     assert!(all().load().memory_limit(100).to_world(&whole).is_err());
 }

@@ -138,6 +138,7 @@ fn read_entities<'a, 'l>(
         kind::CHOSEN => {
             let count = bytes.count(8)?;
             let at = bytes.at();
+            budget.spend(count.saturating_mul(size_of::<Entity>()))?;
             let chosen = bytes.ids(count)?;
             budget.spend(Entities::bytes_of_demanded(&chosen))?;
             Entities::of_demanded(&chosen).map_err(|why| bytes.wrong_at(at, why))?
