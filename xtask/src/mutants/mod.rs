@@ -53,8 +53,8 @@ const AREAS: &[Area] = &[
         name: "entity",
         folders: &["entity"],
         tests: &[
-            "lib", "bad_input", "walkthrough", "threads", "memory", "systems", "repeated_steps",
-            "panicking_drop", "schedules", "snapshots", "model",
+            "lib", "bad_input", "walkthrough", "ancestors_ecr", "threads", "memory", "systems",
+            "repeated_steps", "panicking_drop", "schedules", "snapshots", "model",
         ],
     },
     Area {
