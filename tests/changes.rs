@@ -287,6 +287,20 @@ fn a_query_in_the_order_of_another_pool_finds_the_same_changes() {
 }
 
 #[test]
+fn a_value_that_is_set_to_what_it_was_has_not_changed_and_says_so() {
+    let mut world = World::new();
+    let e = world.spawn(A(1));
+    for (value, differs) in [(1, false), (2, true), (2, false), (1, true)] {
+        world.refresh();
+
+        assert_eq!(world.get_mut::<A>(e).unwrap().set_if_neq(A(value)), differs);
+
+        assert_eq!(world.get::<A>(e).unwrap().0, value);
+        assert_eq!(world.query_filtered::<Entity, Changed<A>>().count(), usize::from(differs));
+    }
+}
+
+#[test]
 fn what_a_walk_changes_is_seen_by_the_next_and_what_it_reads_is_not() {
     let mut world = World::new();
     let ids: Vec<Entity> = world.spawn_batch((0..10).map(A)).collect();

@@ -25,6 +25,9 @@ struct Odd(u64);
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
 struct Mark;
 
+#[derive(Component)]
+struct Plain(#[expect(dead_code, reason = "only where it lies counts")] u64);
+
 /// A world in which entities have lived and died, or just filled some pages.
 fn used_world(rng: &mut Rng) -> World {
     let mut world = World::new();
@@ -110,6 +113,22 @@ fn empty_entities_at_once_are_those_that_come_one_by_one() {
     let mut small = World::builder().entity_limit(5).build();
     assert!(small.spawn_empty_batch(6).is_err() && small.is_empty());
     assert_eq!(small.spawn_empty_batch(5).unwrap().len(), 5);
+}
+
+#[test]
+fn the_first_column_is_taken_over_where_it_lies_unless_there_is_room_for_it() {
+    let mut world = World::new();
+    let values: Vec<Plain> = (0..1000).map(Plain).collect();
+    let at = values.as_ptr();
+
+    world.spawn_columns(values).unwrap();
+    assert_eq!(world.pool::<Plain>().as_slice().as_ptr(), at);
+
+    // What was reserved stays.
+    world.clear();
+    let room = world.pool::<Plain>().as_slice().as_ptr();
+    world.spawn_columns((0..10).map(Plain).collect::<Vec<_>>()).unwrap();
+    assert_eq!(world.pool::<Plain>().as_slice().as_ptr(), room);
 }
 
 #[test]

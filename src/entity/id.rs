@@ -186,6 +186,7 @@ mod tests {
             assert_eq!((e.index(), e.version()), (index, version));
             assert_eq!(Entity::try_from_bits(e.to_bits()), Some(e));
             assert_eq!(e.to_string().parse(), Ok(e));
+            assert_eq!(format!("{e:?}"), e.to_string());
         }
     }
 

@@ -43,3 +43,22 @@ impl Budget {
         Some(SnapshotError::TooLarge { needed, limit: self.limit })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_what_all_would_have_taken_and_takes_nothing() {
+        let mut budget = Budget::new(100);
+        budget.spend(30).unwrap();
+
+        let refused = budget.spend(71).unwrap_err();
+
+        assert!(matches!(refused, SnapshotError::TooLarge { needed: 101, limit: 100 }));
+        let again = budget.refusal().unwrap();
+        assert!(matches!(again, SnapshotError::TooLarge { needed: 101, limit: 100 }));
+        budget.spend(70).unwrap();
+        assert!(budget.spend(1).is_err());
+    }
+}

@@ -227,3 +227,52 @@ impl ser::SerializeMap for Parts<'_> {
         self.close()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fmt::Debug;
+
+    use serde::Serialize;
+
+    use super::describe;
+
+    #[derive(Debug, Serialize)]
+    struct Unit;
+
+    #[derive(Debug, Serialize)]
+    struct One(f32);
+
+    #[derive(Debug, Serialize)]
+    struct Pair(i8, char);
+
+    #[derive(Debug, Serialize)]
+    struct Fields {
+        unit: Unit,
+        one: One,
+        pair: Pair,
+    }
+
+    #[derive(Debug, Serialize)]
+    enum Shape {
+        Point,
+        Circle(u64),
+        Line(i128, ()),
+        Square { side: Option<u16>, name: Option<String>, is_flat: bool },
+    }
+
+    fn same(value: &(impl Debug + Serialize)) {
+        assert_eq!(describe(value), format!("{value:?}"));
+    }
+
+    #[test]
+    fn a_value_is_described_as_debug_shows_it() {
+        same(&Fields { unit: Unit, one: One(0.5), pair: Pair(-1, '\'') });
+        same(&[Shape::Point, Shape::Circle(7), Shape::Line(-3, ())].as_slice());
+        same(&Shape::Square { side: None, name: Some("a \"b\"".into()), is_flat: true });
+        same(&(1, 2.5_f64, vec![vec![1_u8], vec![]]));
+        // But a map has the brackets of a list.
+        let map = BTreeMap::from([("a", vec![1, 2]), ("b", vec![])]);
+        assert_eq!(describe(&map), r#"["a": [1, 2], "b": []]"#);
+    }
+}

@@ -406,15 +406,55 @@ mod tests {
             fill(&mut map, before.clone());
             let entities: Vec<_> = row.clone().map(|i| Entity::new(i, i % 3).unwrap()).collect();
 
+            let room = map.window.capacity();
             map.set_consecutive(&entities, before.len());
 
             check(&map);
+            // Room for all at once, and not for more than that.
+            assert!(map.window.capacity() <= map.window.len().max(2 * room));
             assert_eq!(map.count_taken(), before.len() + row.len());
             assert!(before.clone().zip(0..).all(|(index, at)| map.get(index).position() == at));
             let places = entities.iter().zip(before.len()..);
             assert!(
                 places.into_iter().all(|(&e, at)| map.get(e.index()).position_of(e) == Some(at))
             );
+        }
+    }
+
+    /// By one, by several at once, wherever members lie already: the bound is that of `SPREAD`.
+    #[test]
+    fn the_window_is_widened_as_far_as_the_number_of_members_allows_and_no_farther() {
+        let page = PAGE_LEN as u32;
+        for (members, pages) in (1..70).flat_map(|members| (1..5).map(move |page| (members, page)))
+        {
+            let entity = |index| Entity::new(index, 0).unwrap();
+            let is_covered = |map: &PagedMap, index| map.place(index) < map.window.len();
+            let is_allowed = u64::from(pages + 1) * u64::from(page)
+                <= u64::from(page) + SPREAD * u64::from(members + 1);
+            let mut above = PagedMap::default();
+            fill(&mut above, 0..members);
+            let mut below = PagedMap::default();
+            fill(&mut below, 9 * page..9 * page + members);
+
+            *above.slot_mut(pages * page, members as usize) = Slot::new(0, entity(pages * page));
+            let in_front = (9 - pages) * page;
+            *below.slot_mut(in_front, members as usize) = Slot::new(0, entity(in_front));
+
+            assert_eq!(is_covered(&above, pages * page), is_allowed, "{members} {pages}");
+            assert_eq!(is_covered(&below, in_front), is_allowed, "{members} {pages}");
+        }
+        // Members that have left do not count.
+        for left in [1, 10, 700] {
+            let mut map = PagedMap::default();
+            fill(&mut map, 0..40_960);
+            (left..40_960).for_each(|index| _ = map.vacate(Entity::new(index, 0).unwrap()));
+            let behind: Vec<Entity> =
+                (40_960..40_970).map(|index| Entity::new(index, 0).unwrap()).collect();
+            map.set_consecutive(&behind, left as usize);
+
+            let is_allowed = 41_984 <= PagedMap::allowed(left as usize + behind.len());
+            assert_eq!(map.window.len() > 40_960, is_allowed, "{left}");
+            check(&map);
         }
     }
 

@@ -73,6 +73,69 @@ mod tests {
         attempt::<PagedMap>(brought, &[(0, 0), (3, 0), (2, 0), (1, 0)]);
     }
 
+    /// Who finds his slots in the row is served there, as elsewhere, and who does not changes nothing.
+    #[test]
+    fn what_lies_in_the_row_is_done_there_and_nothing_else_is() {
+        let far = id(4_000_000_000, 0);
+        let is_near = |entity: Entity| entity.index() < 1024;
+        for order in [
+            vec![id(0, 0), id(1, 2), id(2, 0), id(3, 0), id(5, 1)],
+            vec![id(0, 0), far, id(1, 2), id(2, 0)],
+            vec![id(0, 0), id(1, 2), id(2, 0), far],
+            vec![id(7, 0)],
+        ] {
+            let asked = [id(0, 0), id(1, 2), id(1, 1), id(2, 0), id(5, 1), id(7, 0), id(9, 0), far];
+            for (entity, to) in asked.into_iter().flat_map(|one| (0..6).map(move |to| (one, to))) {
+                let set: SparseSet = order.iter().copied().collect();
+                let at = order.iter().position(|&one| one == entity);
+                let last = *order.last().unwrap();
+                let other = order.get(to).copied();
+                let in_row = at.filter(|_| is_near(entity));
+                let done = |served: bool, change: &dyn Fn(&mut Vec<Entity>)| {
+                    let mut order = order.clone();
+                    if served {
+                        change(&mut order);
+                    }
+                    order
+                };
+
+                let mut removed = set.clone();
+                let is_served = in_row.is_some() && (entity == last || is_near(last));
+                let expected = match is_near(entity) && at.is_none() {
+                    true => Some(None),
+                    false => is_served.then_some(at),
+                };
+                assert_eq!(removed.remove_from_row(entity), expected, "{entity} of {order:?}");
+                let left = done(is_served, &|order| _ = order.swap_remove(at.unwrap()));
+                assert_eq!(removed.as_slice(), left);
+
+                let mut removed = set.clone();
+                let is_served = in_row.is_some_and(|at| at <= to)
+                    && other.is_some_and(is_near)
+                    && is_near(last);
+                let expected = at.filter(|_| is_served);
+                assert_eq!(removed.remove_in_row(entity, to), expected, "{entity} of {order:?}");
+                let left = done(is_served, &|order| {
+                    order.swap(at.unwrap(), to);
+                    order.swap_remove(to);
+                });
+                assert_eq!(removed.as_slice(), left);
+
+                let mut brought = set.clone();
+                let is_served = in_row.is_some() && (at == Some(to) || other.is_some_and(is_near));
+                let is_served = is_served && to < order.len();
+                let expected = at.filter(|_| is_served);
+                assert_eq!(brought.bring_in_row(entity, to), expected, "{entity} of {order:?}");
+                let left = done(is_served, &|order| order.swap(at.unwrap(), to));
+                assert_eq!(brought.as_slice(), left);
+                let is_moved = is_served && at != Some(to);
+                assert_eq!(brought.stamp() > set.stamp(), is_moved, "{entity} of {order:?}");
+
+                [removed, brought].iter().for_each(|set| set.check().unwrap());
+            }
+        }
+    }
+
     #[test]
     fn a_slot_that_nobody_has_is_found() {
         let mut set: SparseSet = (0..4).map(|index| id(index, 0)).collect();

@@ -271,8 +271,18 @@ mod tests {
         moved.swap(4, 2000);
         moved.swap_remove(17);
         let renewed: Vec<Entity> = (0..3000).map(|index| Entity::new(index, 5).unwrap()).collect();
-        let lists =
-            [ids([]), ids([7]), ids(0..3000), moved, renewed, ids(40..90), ids([0, 4_000_000_000])];
+        // Some here and there, by others that were not in.
+        let replaced = ids((0..3000).map(|index| index + 5000 * u32::from(index % 10 == 3)));
+        let lists = [
+            ids([]),
+            ids([7]),
+            ids(0..3000),
+            moved,
+            renewed,
+            replaced,
+            ids(40..90),
+            ids([0, 4_000_000_000]),
+        ];
         for from in &lists {
             for to in &lists {
                 becomes::<PagedMap>(from, to);
@@ -311,6 +321,26 @@ mod tests {
                 becomes::<HashedMap>(from, to);
             }
         }
+    }
+
+    #[test]
+    fn lists_differ_mostly_where_more_than_half_of_their_places_do() {
+        let old = ids(0..30_000);
+        let with = |changed: &dyn Fn(usize) -> bool| -> Vec<Entity> {
+            let renewed = |(at, &entity): (usize, &Entity)| match changed(at) {
+                true => Entity::new(entity.index(), 7).unwrap(),
+                false => entity,
+            };
+            old.iter().enumerate().map(renewed).collect()
+        };
+        let scattered = |at: usize| at * 7919 % 100;
+
+        assert!(!differ_mostly(&old, &old));
+        assert!(differ_mostly(&old, &with(&|_| true)));
+        assert!(!differ_mostly(&old, &with(&|at| scattered(at) < 40)));
+        assert!(differ_mostly(&old, &with(&|at| scattered(at) < 60)));
+        assert!(!differ_mostly(&old, &with(&|at| at < 9000)));
+        assert!(differ_mostly(&old, &with(&|at| at > 9000)));
     }
 
     #[test]

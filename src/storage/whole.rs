@@ -102,15 +102,32 @@ mod tests {
     #[test]
     fn what_a_map_takes_is_foreseen_and_not_much_more() {
         fn attempt<S: Storage<u32>>() {
-            let ids: Vec<Entity> = (0..50_000).map(|n| Entity::new(n, 0).unwrap()).collect();
-            let mut map = EntityMap::<u32, S>::default();
-            ids.iter().for_each(|&id| _ = map.insert(id, 7));
-            map.shrink_to_fit();
+            // Indices, and what may be foreseen for every four bytes that are taken.
+            let shapes: [(Vec<u32>, usize); 6] = [
+                (vec![], 5),
+                (vec![9], 5),
+                ((0..50_000).collect(), 5),
+                ((70_000..90_000).rev().collect(), 5),
+                ((0..3000).map(|nth| nth * 100).collect(), 8),
+                ((0..200).map(|nth| nth * 20_000_003).collect(), 8),
+            ];
+            for (indices, most) in shapes {
+                let ids: Vec<Entity> =
+                    indices.into_iter().map(|index| Entity::new(index, 0).unwrap()).collect();
+                let mut map = EntityMap::<u32, S>::default();
+                ids.iter().for_each(|&id| _ = map.insert(id, 7));
+                map.shrink_to_fit();
 
-            let foreseen = EntityMap::<u32, S>::bytes_for(&ids.into());
+                let foreseen = EntityMap::<u32, S>::bytes_for(&ids.into());
 
-            let taken = map.memory().total();
-            assert!((taken..2 * taken).contains(&foreseen), "{foreseen} for {taken}");
+                // What is not moved as a block is there twice for a moment. Tables of pages and the
+                // least that a vector takes are not foreseen.
+                let twice = if S::CONTIGUOUS { 0 } else { map.len() * size_of::<u32>() };
+                let taken = map.memory().total();
+                let is_enough = foreseen + taken / 64 + 512 >= taken + twice;
+                let is_near = foreseen <= taken * most / 4 + twice + 256;
+                assert!(is_enough && is_near, "{foreseen} for {taken}, {} entities", map.len());
+            }
         }
         attempt::<Packed<u32>>();
         attempt::<Hashed<u32>>();

@@ -105,6 +105,14 @@ fn what_cannot_be_cloned_is_refused_by_name() {
     assert!(error.contains("u8") && error.contains("ignore_resource"), "{error}");
     let all = SnapshotTypes::new().registered_only();
     assert_eq!(all.clone_world(&world).unwrap().len(), 1);
+
+    #[derive(Snapshot, Serialize, Deserialize)]
+    struct Seal(u8);
+    let mut world = World::new();
+    world.insert_resource(Seal(1));
+    let types = SnapshotTypes::new().resource::<Seal>();
+    let error = types.clone_world(&world).unwrap_err().to_string();
+    assert!(error.contains("resource `") && error.contains("Seal`"), "{error}");
 }
 
 #[test]
@@ -325,6 +333,8 @@ fn there_is_nothing_behind_the_last_state() {
         }
     }
     assert_eq!(bytes(&world), before);
+    assert!(past.forget_last() && past.is_empty());
+    assert!(!past.forget_last());
 }
 
 /// Otherwise groups would take in entities that are in no pool of theirs.

@@ -1,7 +1,8 @@
 //! What is loaded in place of a world is the world that was saved (N1).
 
-use esker::snapshot::{Loader, SnapshotTypes};
-use esker::{Entity, World};
+use bytemuck::{Pod, Zeroable};
+use esker::snapshot::{Loader, Snapshot, SnapshotTypes};
+use esker::{Component, Entity, World};
 
 use crate::common::id;
 use crate::for_seeds;
@@ -64,6 +65,51 @@ fn ids_are_left_out_where_all_who_live_have_a_component_in_order() {
         let loaded = types().load().to_world(&saved).unwrap();
         assert_eq!(bytes(&loaded), saved);
         assert_eq!(hash(&loaded), hash(&world));
+    }
+}
+
+/// Plain values of so many bytes, untracked and tracked.
+macro_rules! of_size {
+    ($($size:literal)*) => {
+        [$({
+            #[derive(Component, Snapshot, Clone, Copy, Pod, Zeroable)]
+            #[snapshot(plain)]
+            #[repr(C)]
+            struct Untracked([u8; $size]);
+            #[derive(Component, Snapshot, Clone, Copy, Pod, Zeroable)]
+            #[component(track)]
+            #[snapshot(plain)]
+            #[repr(C)]
+            struct Tracked([u8; $size]);
+            ($size, saved_and_loaded(Untracked([7; $size])), saved_and_loaded(Tracked([7; $size])))
+        }),*]
+    };
+}
+
+/// Whether the ids of many who have this value are left out.
+fn saved_and_loaded<T: Component + Snapshot + Copy>(value: T) -> bool {
+    let types = SnapshotTypes::new().component::<T>();
+    let length_of = |count: usize| {
+        let mut world = World::new();
+        world.spawn_batch(vec![value; count]).for_each(drop);
+        let saved = types.save().to_bytes(&world).unwrap();
+        let loaded = types.load().to_world(&saved).unwrap();
+        assert_eq!(types.save().to_bytes(&loaded).unwrap(), saved);
+        assert_eq!(loaded.query::<&T>().iter().count(), count);
+        saved.len()
+    };
+    // The slot of the id, the value, and the id beside it. So many that the spare MiB is of no help.
+    let each = (length_of(70_000) - length_of(0)) / 70_000 - size_of::<T>();
+    assert!([8, 16].contains(&each), "{each} bytes beside each value");
+    each == 8
+}
+
+/// Values that are large enough stand for their ids: what is loaded takes no more than four times
+/// the bytes of the file. What the writer leaves out the reader does without.
+#[test]
+fn ids_are_left_out_beside_values_of_six_bytes_or_eleven_that_are_tracked() {
+    for (size, untracked, tracked) in of_size!(1 2 3 4 5 6 7 8 9 10 11 12 16) {
+        assert_eq!((untracked, tracked), (size >= 6, size >= 11), "{size} bytes");
     }
 }
 

@@ -1,11 +1,14 @@
 //! Writers that fail, files that stay whole, borrows that are in the way, and what errors say.
 
+use std::error::Error;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::{env, fs, process};
 
 use esker::World;
+use esker::entity::{OutOfEntities, SpawnAtError};
 use esker::snapshot::{Progress, SnapshotError, SnapshotTypes};
+use esker::world::BorrowConflict;
 
 use crate::common::{panics_as_planned, planned_panic};
 use crate::kinds::*;
@@ -148,7 +151,9 @@ fn progress_goes_on_and_comes_to_an_end() {
 
     assert!(seen.is_sorted_by_key(|step| step.1), "{seen:?}");
     assert!(seen.iter().all(|step| step.2 == 80_001 && step.1 <= step.2));
-    assert!(seen.iter().filter(|step| step.0 == "name").count() > 2, "{seen:?}");
+    // When a component begins, and whenever so many values more are written one by one.
+    let names = seen.iter().filter(|step| step.0 == "name").map(|step| step.1);
+    assert!(names.eq([40_000, 3 << 14, 4 << 14]), "{seen:?}");
     assert!(seen.last().unwrap().1 >= 80_000 - (1 << 14));
 }
 
@@ -183,14 +188,69 @@ fn borrows_in_the_way_are_errors_that_name_what_is_borrowed() {
     types().save().to_bytes(&world).unwrap();
 }
 
+/// Who goes from error to source finds what happened, of a type that says more than words.
+#[test]
+fn an_error_that_passes_on_another_has_it_as_its_source() {
+    let (mut full, mut small) = (World::new(), World::builder().entity_limit(1).build());
+    full.insert_resource(types());
+    types().keep_departures(&mut full, 10);
+    let since = full.tick();
+    full.advance_tick();
+    full.spawn_batch([Small(1), Small(2)]).for_each(drop);
+    let saved = bytes(&full);
+    let delta = types().delta(&full, since).unwrap();
+    let out = types().load().merge(&mut small, &saved).unwrap_err();
+    let taken = types().apply(&mut small, &delta).unwrap_err();
+    let io = types().load().replace_from_file(&mut small, "no such folder/x").unwrap_err();
+    let borrowed = {
+        let _pool = full.pool_mut::<Small>();
+        full.state_hash().unwrap_err()
+    };
+    let own = World::new().state_hash().unwrap_err();
+
+    assert!(out.source().is_some_and(|source| source.is::<OutOfEntities>()), "{out:?}");
+    assert!(taken.source().is_some_and(|source| source.is::<SpawnAtError>()), "{taken:?}");
+    assert!(io.source().is_some_and(|source| source.is::<io::Error>()), "{io:?}");
+    assert!(borrowed.source().is_some_and(|source| source.is::<BorrowConflict>()), "{borrowed:?}");
+    assert!(own.source().is_none(), "{own:?}");
+    for error in [out, taken, io, borrowed] {
+        assert_eq!(error.to_string(), error.source().unwrap().to_string());
+    }
+}
+
 #[test]
 fn what_the_registry_lacks_is_named_with_the_remedy() {
     let world = World::new();
     let error = world.state_hash().unwrap_err().to_string();
     assert!(error.contains("insert_resource"), "{error}");
     assert!(world.delta_since(world.tick()).is_err());
-    let debug = format!("{:?} {:?} {:?}", types(), types().save(), types().load());
-    assert!(debug.contains("name") && debug.contains("Score"), "{debug}");
+    for debug in
+        [format!("{:?}", types()), format!("{:?}", types().save()), format!("{:?}", types().load())]
+    {
+        assert!(debug.contains("name") && debug.contains("Score"), "{debug}");
+    }
+}
+
+#[test]
+fn a_document_of_another_kind_is_refused_with_what_was_expected() {
+    let mut world = World::new();
+    world.spawn(Small(1));
+    let whole = json(&world);
+    let values = whole.find(r#""values":["#).expect("the document has values");
+    let (head, tail) = whole.split_at(values);
+    let tail = tail.split_once(']').unwrap().1;
+    let refusal = |text: &str| {
+        let mut from = serde_json::Deserializer::from_str(text);
+        types().load().deserialize(&mut from).unwrap_err().to_string()
+    };
+
+    for text in ["7", "true", r#""snapshot""#] {
+        assert!(refusal(text).contains("expected a snapshot of esker's"), "{}", refusal(text));
+    }
+    let text = format!(r#"{head}"values":7{tail}"#);
+    assert!(refusal(&text).contains("expected a list of values"), "{}", refusal(&text));
+    let text = whole.replacen("format", "formal", 1);
+    assert!(refusal(&text).contains("`format` must come here"), "{}", refusal(&text));
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Snapshots that come beside what is there, with new ids.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use esker::snapshot::{Dangling, MapEntities, Merged, Snapshot, SnapshotError};
+use esker::snapshot::{
+    Dangling, EntityMapper, MapEntities, Merged, NOBODY, Snapshot, SnapshotError,
+};
 use esker::{Component, Entity, World};
 use serde::{Deserialize, Serialize};
 
+use crate::common::id;
 use crate::for_seeds;
 use crate::kinds::*;
 
@@ -86,6 +89,42 @@ fn ids_that_are_keys_are_mapped_too() {
     let (id, enemy) = (merged.get(id).unwrap(), merged.get(enemy).unwrap());
     let expected = Grudges(HashMap::from([(enemy, 3)]), BTreeMap::from([(enemy, 4)]));
     assert_eq!(*target.get::<Grudges>(id).unwrap(), expected);
+}
+
+#[test]
+fn what_leads_nowhere_goes_out_of_every_container() {
+    let [here, there, gone] = [1, 2, 3].map(|index| id(index, 0));
+    let map = |value: &mut dyn MapEntities| {
+        let mut map = |entity| (entity == here).then_some(there);
+        value.map_entities(&mut EntityMapper::new(&mut map))
+    };
+    #[track_caller]
+    fn becomes<T: MapEntities + PartialEq + std::fmt::Debug>(
+        map: impl Fn(&mut dyn MapEntities) -> bool,
+        mut before: T,
+        after: T,
+        leads: bool,
+    ) {
+        assert_eq!(map(&mut before), leads, "{after:?}");
+        assert_eq!(before, after);
+    }
+
+    becomes(map, here, there, true);
+    becomes(map, gone, NOBODY, false);
+    becomes(map, Some(here), Some(there), true);
+    becomes(map, Some(gone), None, true);
+    becomes(map, vec![gone, here, gone], vec![there], true);
+    becomes(map, VecDeque::from([gone, here]), VecDeque::from([there]), true);
+    becomes(map, HashSet::from([gone, here]), HashSet::from([there]), true);
+    becomes(map, BTreeSet::from([gone, here]), BTreeSet::from([there]), true);
+    becomes(map, [here, here], [there, there], true);
+    becomes(map, [gone, here], [NOBODY, there], false);
+    becomes(map, (here, Some(gone)), (there, None), true);
+    becomes(map, (gone, here), (NOBODY, there), false);
+    becomes(map, Box::new(here), Box::new(there), true);
+    becomes(map, Box::new(gone), Box::new(NOBODY), false);
+    becomes(map, HashMap::from([(here, 1), (gone, 2)]), HashMap::from([(there, 1)]), true);
+    becomes(map, BTreeMap::from([(here, 1), (gone, 2)]), BTreeMap::from([(there, 1)]), true);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use esker::snapshot::{Mirror, Snapshot, SnapshotError, SnapshotTypes, Unknown};
 use esker::{Component, Entity, World};
 use serde::{Deserialize, Serialize};
 
-use crate::kinds::{Name, Small, Tag};
+use crate::kinds::{Name, Position, Small, Tag};
 
 /// The component as it was in each version of the program.
 mod history {
@@ -239,6 +239,26 @@ fn what_was_kept_comes_back_for_those_who_still_live() {
     assert_eq!(few.save().to_bytes(&clone).unwrap(), bytes);
 }
 
+/// Plain values are kept one by one, though they came as a block.
+#[test]
+fn what_was_kept_of_a_block_comes_back_to_its_owners() {
+    let mut world = World::new();
+    let ids: Vec<Entity> = (0..20_u8).map(|n| world.spawn(Position([n.into(), 0.5]))).collect();
+    let plain = SnapshotTypes::new().component::<Position>();
+    let few = SnapshotTypes::new().component::<Small>();
+    let mut kept = World::new();
+    let bytes = plain.save().to_bytes(&world).unwrap();
+    few.load().unknown(Unknown::Keep).replace(&mut kept, &bytes).unwrap();
+    kept.despawn(ids[3]).unwrap();
+
+    let back = plain.load().to_world(&few.save().to_bytes(&kept).unwrap()).unwrap();
+
+    for (n, &id) in ids.iter().enumerate() {
+        let value = back.get::<Position>(id).map(|position| position.0);
+        assert_eq!(value, (n != 3).then_some([n as f32, 0.5]), "{id}");
+    }
+}
+
 #[test]
 fn what_was_kept_is_merged_under_the_new_ids() {
     let mut world = World::new();
@@ -252,6 +272,13 @@ fn what_was_kept_is_merged_under_the_new_ids() {
     for merged in merged {
         assert_eq!(back.get::<Name>(merged.get(a).unwrap()).unwrap().0, "a");
     }
+    // What has another name is something else, though all the rest is the same.
+    let (tagged, ids) = world_of(vec![Tag]);
+    let tagged = knowing().save().to_bytes(&tagged).unwrap();
+    let merged = keep.merge(&mut world, &tagged).unwrap();
+    let back = knowing().load().to_world(&few.save().to_bytes(&world).unwrap()).unwrap();
+    let here = merged.get(ids[0]).unwrap();
+    assert!(back.has::<Tag>(here) && !back.has::<Name>(here));
 }
 
 #[test]

@@ -195,6 +195,27 @@ fn what_is_not_known_any_more_is_asked_for_in_vain() {
 }
 
 #[test]
+fn what_happened_in_the_tick_that_a_delta_begins_with_is_not_in_it() {
+    let types = types();
+    let mut server = World::new();
+    types.keep_departures(&mut server, 100);
+    let ids: Vec<Entity> = (0..5).map(|n| server.spawn((Small(n), Rare(7)))).collect();
+    let before = server.tick();
+    server.advance_tick();
+    server.despawn(ids[0]).unwrap();
+    server.remove::<Rare>(ids[1]).unwrap();
+    server.get_mut::<Small>(ids[2]).unwrap().0 += 1;
+    server.spawn(Small(9));
+    let then = server.tick();
+    server.advance_tick();
+    let now = server.tick();
+    let length = |since| types.delta(&server, since).unwrap().as_bytes().len();
+
+    assert_eq!(length(then), length(now));
+    assert!(length(before) > length(then));
+}
+
+#[test]
 fn a_delta_for_another_world_is_refused_and_nothing_changes() {
     let types = types();
     let mut server = World::new();

@@ -65,7 +65,8 @@ impl serde::de::Error for CodecError {
 mod tests {
     use std::collections::BTreeMap;
 
-    use serde::{Deserialize, Serialize, de::DeserializeOwned};
+    use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+    use serde::{Deserialize, Serialize};
 
     use super::super::budget::Budget;
     use super::*;
@@ -132,6 +133,9 @@ mod tests {
         there_and_back(&Shape::Pair(-1, 'ß'));
         there_and_back(&Shape::Nested(Box::new(Shape::Nested(Box::new(Shape::Point)))));
         there_and_back(&vec![Shape::Point; 5]);
+        // Long is not deep, wherever it lies.
+        assert_eq!(decoded(&encoded(&vec![7_u8; 1000])), Ok(vec![7_u8; 1000]));
+        assert_eq!(decoded(&encoded(&(vec![7_u8; 1000],))), Ok((vec![7_u8; 1000],)));
     }
 
     #[test]
@@ -171,6 +175,16 @@ mod tests {
         }
         let refused = deep.serialize(&mut Encoder::new(&mut Vec::new())).unwrap_err();
         assert!(refused.0.contains("deep"));
+
+        // Who may write may read.
+        let mut value = Shape::Point;
+        for depth in 0..300 {
+            let mut bytes = Vec::new();
+            let is_written = value.serialize(&mut Encoder::new(&mut bytes)).is_ok();
+            assert_eq!(is_written, depth <= DEEPEST, "{depth}");
+            assert!(!is_written || decoded::<Shape>(&bytes).as_ref() == Ok(&value), "{depth}");
+            value = Shape::Nested(Box::new(value));
+        }
     }
 
     #[test]
@@ -188,6 +202,40 @@ mod tests {
         assert_eq!(write(Some(7)), Ok(vec![1, 7, 1]));
         let refused = write(None).unwrap_err();
         assert!(refused.0.contains("`first`"), "{refused}");
+    }
+
+    /// Elements without bytes: what is left over is not seen from these.
+    #[test]
+    fn a_type_that_reads_only_the_beginning_is_refused_wherever_it_stops() {
+        /// Reads so many elements and no more.
+        struct Beginning(usize);
+
+        impl<'de> Visitor<'de> for Beginning {
+            type Value = ();
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("elements")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+                (0..self.0).try_for_each(|_| list.next_element::<()>().map(drop))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+                (0..self.0).try_for_each(|_| map.next_entry::<(), ()>().map(drop))
+            }
+        }
+
+        let list = encoded(&vec![(); 3]);
+        for read in 0..=3 {
+            let budget = &mut Budget::new(1 << 20);
+            let outcomes = [
+                Decoder::new(&list, budget).deserialize_seq(Beginning(read)),
+                Decoder::new(&list, budget).deserialize_map(Beginning(read)),
+                Decoder::new(&[], budget).deserialize_tuple(3, Beginning(read)),
+            ];
+            assert!(outcomes.iter().all(|outcome| outcome.is_ok() == (read == 3)), "{outcomes:?}");
+        }
     }
 
     #[test]
