@@ -3,7 +3,6 @@
 #![allow(unsafe_code, reason = "keeps pointers into a map beside the guard on it")]
 
 use std::fmt;
-use std::ptr::NonNull;
 
 use super::{EntityMap, Storage};
 use crate::entity::Entity;
@@ -19,9 +18,11 @@ use crate::sparse::Slot;
 /// as that is gone.
 pub(crate) struct Lookup<T> {
     /// The slots and the index of the first, if all of them lie side by side: then no look-up is a call.
-    near: Option<(u32, NonNull<[Slot]>)>,
+    near: Option<(u32, *const [Slot])>,
+    /// Number of entities.
+    len: usize,
     /// Where the first value lies, if they are contiguous.
-    base: NonNull<T>,
+    base: *mut T,
 }
 
 // SAFETY: it gives nothing without a reference to the map.
@@ -32,14 +33,14 @@ unsafe impl<T> Sync for Lookup<T> {}
 impl<T> Lookup<T> {
     #[inline(always)]
     pub(crate) fn of<S: Storage<T>>(map: &EntityMap<T, S>) -> Self {
-        let near = map.set().near_slots().map(|(first, slots)| (first, NonNull::from(slots)));
-        Self { near, base: NonNull::new(map.storage().base()).unwrap_or(NonNull::dangling()) }
+        let near = map.set().near_slots().map(|(first, slots)| (first, &raw const *slots));
+        Self { near, len: map.len(), base: map.storage().base() }
     }
 
     /// For no map.
     #[inline(always)]
     pub(crate) fn nowhere() -> Self {
-        Self { near: None, base: NonNull::dangling() }
+        Self { near: None, len: 0, base: std::ptr::dangling_mut() }
     }
 
     /// The value of `entity`.
@@ -55,15 +56,24 @@ impl<T> Lookup<T> {
     ) -> Option<&'a T> {
         let Some((first, slots)) = self.near else { return get_apart(map, entity) };
         // SAFETY: they are where they were, as the caller promises.
-        let slots = unsafe { slots.as_ref() };
-        let slot = slots.get(entity.index().wrapping_sub(first) as usize)?;
-        let at = slot.position_below(map.len(), entity)?;
-        debug_assert_eq!(map.set().position(entity), Some(at), "S1");
+        let slots = unsafe { &*slots };
+        // By hand, as in all that is looked up often: a debug build makes every call.
+        let place = entity.index().wrapping_sub(first) as usize;
+        if place >= slots.len() {
+            return None;
+        }
+        let at = slots[place].position_below(self.len, entity)?;
+        debug_assert!(map.entities()[at].raw() == entity.raw(), "S1");
         if S::CONTIGUOUS {
             // SAFETY: there are more values than `at` behind it (P1).
             let value = unsafe { self.base.add(at) };
+            // So that an `Option` of it costs no comparison. In debug builds it would be one.
+            if cfg!(not(debug_assertions)) {
+                // SAFETY: it is the address of a value.
+                unsafe { std::hint::assert_unchecked(!value.is_null()) };
+            }
             // SAFETY: it is initialised (P1), and nobody writes it, as the caller promises.
-            return Some(unsafe { value.as_ref() });
+            return Some(unsafe { &*value });
         }
         // SAFETY: `entity` is at position `at` (S1).
         let value = unsafe { map.storage().ptr(at, entity) };

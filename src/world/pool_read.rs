@@ -67,8 +67,10 @@ impl<T: Component> Pool<'_, T> {
     /// The component of `entity`.
     #[inline]
     pub fn get(&self, entity: Entity) -> Option<&T> {
+        // Not by `map`: a debug build makes every call.
+        let Some(map) = &self.map else { return None };
         // SAFETY: it was made under the guard, which is held and keeps writers out (B1).
-        unsafe { self.lookup.get(self.map()?, entity) }
+        unsafe { self.lookup.get(map, entity) }
     }
 
     /// Entities and values in packed order.
