@@ -187,6 +187,25 @@ fn pools_known_to_be_in_the_same_order_need_no_plan_in_any_query() {
 }
 
 #[test]
+fn what_one_query_has_learnt_of_a_pool_another_one_does_not_undo() {
+    let mut world = World::new();
+    world.spawn_batch((0..100).map(|n| (A(n), B(n), C::make(n), Rare::make(n))));
+    for _ in 0..3 {
+        assert_eq!(world.query::<(&A, &C)>().count(), 100);
+        assert_eq!(world.query::<(&B, &C)>().count(), 100);
+        assert_eq!(world.query::<(&Rare, &C)>().count(), 100);
+    }
+
+    let ways = [
+        world.query::<(&A, &C)>().explain().way,
+        world.query::<(&B, &C)>().explain().way,
+        world.query::<(&Rare, &C)>().explain().way,
+    ];
+    assert_eq!(ways, [WalkKind::Runs; 3]);
+    world.verify().unwrap();
+}
+
+#[test]
 fn members_of_a_group_that_has_all_of_its_pools_are_known_to_be_in_the_same_order() {
     let mut world = World::new();
     let ids = every_second(&mut world);
