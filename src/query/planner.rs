@@ -4,7 +4,8 @@
 //! Over pools that one group owns, or with a driver shorter than `SMALL`, it is walked directly.
 //! Any other has its plan looked up under its shape and the stamps of its pools. The first walk
 //! since a pool changed goes directly; the second notes that the pools are in the same order, if they are,
-//! or makes a plan, which is kept and used from then on. So a world that changes between every two walks never pays for a plan.
+//! or makes a plan, which is kept and used from then on. So a world that changes between every two walks
+//! never pays for a plan.
 
 #![allow(unsafe_code, reason = "starts walks from a borrow of the query")]
 
