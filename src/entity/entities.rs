@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 use rustc_hash::FxHashMap;
 
 use super::demand::Demanded;
+use super::many::Recent;
 use super::reserve::IDLE;
 use super::slot::{END, Slot, SlotPage, indexed, indexed_page};
 use super::{Entity, LiveEntities};
@@ -40,6 +41,8 @@ pub struct Entities {
     pub(super) far: PageTable<SlotPage>,
     /// Number of the first free slot; the list runs through the slots (E2).
     pub(super) free: u32,
+    /// Slots that were put on the free list together.
+    pub(super) recent: Recent,
     /// Length to which `near` may grow without meeting a demanded slot or the end of the range.
     pub(super) plain: usize,
     pub(super) alive: u32,
@@ -88,6 +91,7 @@ impl Entities {
             near: Vec::new(),
             far: PageTable::default(),
             free: END,
+            recent: Recent::default(),
             plain: limits.range.len(),
             alive: 0,
             limits,
@@ -164,7 +168,7 @@ impl Entities {
     }
 
     /// Lets `entity` die and returns its word.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self, entity: Entity) -> Result<u64, NoSuchEntity> {
         self.settle();
         let place = self.near_place(entity.index());
@@ -223,56 +227,6 @@ impl Entities {
         self.near.push(Slot::new_live(index, 0));
         self.alive += 1;
         Ok((Entity::of(index, 0), self.near[place].word.get_mut()))
-    }
-
-    /// Brings up to `at_most` entities to life, at least one, all with the same word.
-    ///
-    /// Those that turn out not to be needed go back with [`unclaim`](Self::unclaim). Says whether
-    /// their indices follow each other.
-    pub(crate) fn claim_row(
-        &mut self,
-        at_most: usize,
-        word: u64,
-        into: &mut Vec<Entity>,
-    ) -> Result<bool, OutOfEntities> {
-        self.settle();
-        let fresh = at_most.min(self.plain.saturating_sub(self.near.len()));
-        if self.free == END && fresh > 0 {
-            let first = self.fresh();
-            let indices = first..first + fresh as u32;
-            growth::reserve(&mut self.near, fresh);
-            self.near.extend(indices.clone().map(|index| Slot::new_live(index, word)));
-            into.extend(indices.map(|index| Entity::of(index, 0)));
-            self.alive += fresh as u32;
-            return Ok(true);
-        }
-        // Demanded slots in the way are passed over one by one; that cannot be taken back.
-        let count = if self.demanded.is_empty() { at_most } else { 1 };
-        for taken in 0..count {
-            if taken > 0 && self.free == END {
-                break;
-            }
-            let (entity, its_word) = self.claim()?;
-            *its_word = word;
-            into.push(entity);
-        }
-        Ok(false)
-    }
-
-    /// Takes back the last entities of a row, which nobody has seen: as if they had never been.
-    pub(crate) fn unclaim(&mut self, entities: &[Entity]) {
-        for &entity in entities.iter().rev() {
-            let place = self.near_place(entity.index());
-            // A slot whose first entity this is was made for it, and is the last one.
-            if entity.version() == 0 {
-                debug_assert_eq!(place + 1, self.near.len());
-                self.near.truncate(place);
-            } else {
-                self.near[place].set_dead(self.free, entity.version());
-                self.free = entity.index() + 1;
-            }
-            self.alive -= 1;
-        }
     }
 
     /// The rest of `claim`: all but a new index with room for it and nothing in the way.
@@ -409,7 +363,7 @@ impl Entities {
     pub fn heap_bytes(&self) -> usize {
         let near = self.near.capacity() * size_of::<Slot>();
         let tables = bytes_of_table(&self.demanded) + bytes_of_table(&self.habits);
-        near + self.far.heap_bytes() + tables
+        near + self.far.heap_bytes() + self.recent.heap_bytes() + tables
     }
 }
 

@@ -23,6 +23,7 @@ mod demand;
 mod entities;
 mod id;
 mod live;
+mod many;
 #[cfg(all(test, esker_loom))]
 mod models;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]

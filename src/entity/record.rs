@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use super::demand::Demanded;
+use super::many::Recent;
 use super::reserve::IDLE;
 use super::slot::{END, Slot, indexed_page, new_page};
 use super::{Entities, Entity, Limits};
@@ -152,6 +153,7 @@ impl Entities {
             near,
             far,
             free: self.free,
+            recent: Recent::default(),
             plain: self.plain,
             alive: self.alive,
             limits: self.limits.clone(),
@@ -196,6 +198,7 @@ impl Entities {
             near,
             far: PageTable::default(),
             free: record.free,
+            recent: Recent::default(),
             alive: 0,
             limits,
             demanded: FxHashMap::default(),

@@ -74,6 +74,17 @@ impl<M: SparseMap> SparseSet<M> {
         Finder { slots: self.map.view() }
     }
 
+    /// Looks for entities that are about to leave: their slots are waited for all at once, and not
+    /// one after the other.
+    #[inline]
+    pub(crate) fn read_ahead(&self, entities: &[Entity]) {
+        let finder = self.finder();
+        let sum =
+            entities.iter().fold(0, |sum, &entity| sum ^ finder.position(entity).unwrap_or(0));
+        // Nobody wants to know it.
+        std::hint::black_box(sum);
+    }
+
     /// All slots and the index of the first, if they lie side by side.
     #[inline(always)]
     pub(crate) fn near_slots(&self) -> Option<(u32, &[Slot])> {

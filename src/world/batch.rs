@@ -21,8 +21,12 @@ use crate::entity::Entity;
 /// What a bundle that was written by hand may get wrong.
 const ONCE: &str = "a bundle writes each component once in each row";
 
-/// Rows between two flushes: their ids stay in the first-level cache.
+/// Rows between two flushes at most: their ids stay in the first-level cache.
 const ROWS: usize = 1024;
+
+/// Rows that are brought to life at once where nobody knows how many there will be. From then on twice as many
+/// each time: those that are not needed are taken back.
+const FEW: usize = 32;
 
 /// The maps of a bundle, out of the world for a batch.
 ///
@@ -176,6 +180,8 @@ pub(super) struct Batch<'w, B: Bundle> {
     /// Whether the indices of the row follow each other.
     consecutive: bool,
     written: usize,
+    /// Rows to come, as far as is known.
+    expected: usize,
     /// The first component, and how many had it before.
     first: Option<(usize, usize)>,
 }
@@ -192,7 +198,8 @@ impl<'w, B: Bundle> Batch<'w, B> {
         let mut gate = BatchGate { pools: &mut world.pools, signature: 0 };
         let writer = Some(B::Writer::open(&mut gate));
         let signature = gate.signature;
-        Self { world, writer, signature, row: Vec::new(), consecutive: false, written: 0, first }
+        let row = Vec::with_capacity(expected.min(ROWS));
+        Self { world, writer, signature, row, consecutive: false, written: 0, expected, first }
     }
 
     #[inline]
@@ -217,10 +224,15 @@ impl<'w, B: Bundle> Batch<'w, B> {
     fn next_row(&mut self) {
         let writer = self.writer.as_mut().expect("a batch under way has its writer");
         writer.flush(&Rows { entities: &self.row, consecutive: self.consecutive });
+        let wanted = match self.expected {
+            0 => (2 * self.row.len()).clamp(FEW, ROWS),
+            expected => expected.min(ROWS),
+        };
         self.row.clear();
         self.written = 0;
-        let claimed = self.world.entities.claim_row(ROWS, self.signature, &mut self.row);
+        let claimed = self.world.entities.claim_row(wanted, self.signature, &mut self.row);
         self.consecutive = claimed.unwrap_or_else(|error| panic!("{error}"));
+        self.expected = self.expected.saturating_sub(self.row.len());
     }
 }
 

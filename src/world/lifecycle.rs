@@ -4,7 +4,6 @@ use std::sync::{Mutex, PoisonError};
 
 use super::funeral::Funeral;
 use super::gate::Gate;
-use super::pools::Pools;
 use super::{Bundle, World};
 use crate::entity::{Entity, LiveEntities, NoSuchEntity, OutOfEntities, SpawnAtError, Stream};
 
@@ -183,53 +182,12 @@ impl World {
         if self.pools.death_needs_care {
             return self.despawn_with_care(entity);
         }
-        let (pools, waiting) = self.detach(entity)?;
-        Funeral::bury(pools, waiting);
-        Ok(())
-    }
-
-    /// Lets many entities die and returns how many were alive. Dead ones are skipped.
-    ///
-    /// All of them are gone before the first value is dropped.
-    ///
-    /// # Examples
-    /// ```
-    /// # use esker::World;
-    /// let mut world = World::new();
-    /// let a = world.spawn(());
-    /// let b = world.spawn(());
-    /// assert_eq!(world.despawn_batch([a, b, a]), 2);
-    /// ```
-    pub fn despawn_batch(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
-        if self.pools.death_needs_care {
-            return self.despawn_all_with_care(entities.into_iter().collect());
-        }
-        self.detach_all(entities)
-    }
-
-    /// Lets many entities die, and drops what they had when all are gone.
-    pub(super) fn detach_all(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
-        let mut mourned = Mourned { world: self, waiting: 0 };
-        let mut count = 0;
-        for entity in entities {
-            if let Ok((_, waiting)) = mourned.world.detach(entity) {
-                mourned.waiting |= waiting;
-                count += 1;
-            }
-        }
-        count
-    }
-
-    /// Takes `entity` out of its pools and lets it die.
-    ///
-    /// Returns the signature bits of pools where a value waits to be dropped.
-    #[inline]
-    fn detach(&mut self, entity: Entity) -> Result<(&mut Pools, u64), NoSuchEntity> {
         // The id goes first, in one look-up with its signature; no code of the user's runs before
         // it is out of the pools, too.
         let signature = self.entities.release(entity)?;
         let waiting = self.pools.detach(entity, signature);
-        Ok((&mut self.pools, waiting))
+        Funeral::bury(&mut self.pools, waiting);
+        Ok(())
     }
 
     /// Lets every entity die and empties every pool. Resources stay.
@@ -258,17 +216,5 @@ impl World {
     /// Makes room for `additional` more entities.
     pub fn reserve(&mut self, additional: usize) {
         self.entities.reserve_slots(additional);
-    }
-}
-
-/// Holds the funeral of a batch, also if the iterator of the batch unwinds.
-struct Mourned<'w> {
-    world: &'w mut World,
-    waiting: u64,
-}
-
-impl Drop for Mourned<'_> {
-    fn drop(&mut self) {
-        Funeral::bury(&mut self.world.pools, self.waiting);
     }
 }

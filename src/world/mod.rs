@@ -12,6 +12,7 @@ mod clock;
 mod codes;
 mod columns;
 mod components;
+mod despawn_batch;
 mod entity_ref;
 mod funeral;
 mod gate;

@@ -219,6 +219,12 @@ pub(crate) trait AnyPool: Send + Sync {
     /// Returns the pool's signature bit if a value waits to be dropped by `bury`, or nothing.
     fn detach(&mut self, entity: Entity) -> u64;
 
+    /// As `detach`, for one after the other.
+    fn detach_all(&mut self, entities: &[Entity]) -> u64;
+
+    /// Looks for entities that are about to leave, all at once.
+    fn read_ahead(&mut self, entities: &[Entity]);
+
     /// Drops what `detach` has put into limbo.
     fn bury(&mut self);
 
@@ -314,6 +320,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
         mem::take(self.echo.get_mut())
     }
 
+    #[inline(always)]
     fn detach(&mut self, entity: Entity) -> u64 {
         if self.tag.is_journaled {
             return self.detach_journaled(entity);
@@ -325,6 +332,15 @@ impl<T: Component> AnyPool for PoolBox<T> {
             }
             _ => 0,
         }
+    }
+
+    fn detach_all(&mut self, entities: &[Entity]) -> u64 {
+        self.read_ahead(entities);
+        entities.iter().fold(0, |waiting, &entity| waiting | self.detach(entity))
+    }
+
+    fn read_ahead(&mut self, entities: &[Entity]) {
+        self.cell.get_mut().set().read_ahead(entities);
     }
 
     fn bury(&mut self) {

@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 
 use super::clock::Clock;
 use super::codes::{self, BITS, Candidates};
+use super::despawn_batch::BLOCK;
 use super::pool_box::{AnyPool, PoolBox};
 use super::react::{Extras, Notes, What};
 use super::tag::{ComponentId, Tag};
@@ -329,7 +330,7 @@ impl Pools {
     /// Takes an entity with this signature out of all pools that hold it.
     ///
     /// Returns the signature bits of pools where a value waits to be dropped.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn detach(&mut self, entity: Entity, signature: u64) -> u64 {
         if !self.groups.is_empty() {
             let (groups, mut family) = self.split();
@@ -344,6 +345,30 @@ impl Pools {
             left &= left - 1;
         }
         waiting
+    }
+
+    /// As `detach`, for up to [`BLOCK`] entities, one after the other.
+    pub(crate) fn detach_block(&mut self, entities: &[Entity], signatures: &[u64]) -> u64 {
+        let Some(&first) = entities.first() else { return 0 };
+        let pairs = || entities.iter().copied().zip(signatures.iter().copied());
+        let in_any = pairs().fold(0, |all, (_, signature)| all | signature);
+        let by_bits = self.len() <= BITS;
+        let pools = Self::candidates(in_any, self.len());
+        if by_bits && self.groups.is_empty() {
+            return pools.fold(0, |waiting, bit| {
+                let (mut members, mut len) = ([first; BLOCK], 0);
+                for (entity, signature) in pairs() {
+                    members[len] = entity;
+                    len += (signature >> bit & 1) as usize;
+                }
+                waiting | self.at_mut(bit).detach_all(&members[..len])
+            });
+        }
+        if by_bits {
+            pools.for_each(|bit| self.at_mut(bit).read_ahead(entities));
+        }
+        // Who leaves a group changes places in several pools, so each death is carried out whole.
+        pairs().fold(0, |waiting, (entity, signature)| waiting | self.detach(entity, signature))
     }
 
     /// As `detach`, where a bit may stand for several pools.

@@ -512,10 +512,9 @@ fn churn<const S: bool>(herd: &mut Herd<S>) {
     for &i in &frame.doomed {
         world.despawn(ids[i as usize]);
     }
-    for &i in &frame.doomed {
-        let i = i as usize;
-        ids[i] = world.spawn(pair::<S>(i)).id();
-    }
+    let doomed = frame.doomed.iter().map(|&i| i as usize);
+    let bodies: Vec<_> = doomed.clone().map(pair::<S>).collect();
+    world.spawn_batch(bodies).zip(doomed).for_each(|(id, i)| ids[i] = id);
     for &i in &frame.toggled {
         let mut entity = world.entity_mut(ids[i as usize]);
         if entity.contains::<Stored<Tag, S>>() {

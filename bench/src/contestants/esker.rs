@@ -440,13 +440,12 @@ struct Herd {
 fn churn(herd: &mut Herd) {
     let Herd { world, ids, frames } = herd;
     let frame = frames.advance();
-    for &i in &frame.doomed {
-        _ = world.despawn(ids[i as usize]);
-    }
-    for &i in &frame.doomed {
-        let i = i as usize;
-        ids[i] = world.spawn((kernel::position(i), kernel::velocity(i)));
-    }
+    let doomed = frame.doomed.iter().map(|&i| i as usize);
+    world.despawn_batch(doomed.clone().map(|i| ids[i]));
+    let bodies = doomed.clone().map(|i| (kernel::position(i), kernel::velocity(i)));
+    // Not by `zip`, which draws them one by one: each would be spawned alone.
+    let mut places = doomed;
+    world.spawn_batch(bodies).for_each(|id| ids[places.next().expect("one each")] = id);
     for &i in &frame.toggled {
         let id = ids[i as usize];
         if world.remove::<Tag>(id) == Ok(None) {

@@ -383,10 +383,9 @@ fn churn(herd: &mut Herd) {
     for &i in &frame.doomed {
         let _ = world.despawn(ids[i as usize]);
     }
-    for &i in &frame.doomed {
-        let i = i as usize;
-        ids[i] = world.spawn((kernel::position(i), kernel::velocity(i)));
-    }
+    let doomed = frame.doomed.iter().map(|&i| i as usize);
+    let bodies = doomed.clone().map(|i| (kernel::position(i), kernel::velocity(i)));
+    world.spawn_batch(bodies).zip(doomed).for_each(|(id, i)| ids[i] = id);
     for &i in &frame.toggled {
         let id = ids[i as usize];
         if world.remove_one::<Tag>(id).is_err() {

@@ -423,13 +423,10 @@ fn churn(herd: &mut Herd) {
         |mut entities: EntitiesViewMut,
          mut positions: ViewMut<Position>,
          mut velocities: ViewMut<Velocity>| {
-            for &i in &frame.doomed {
-                let i = i as usize;
-                ids[i] = entities.add_entity(
-                    (&mut positions, &mut velocities),
-                    (kernel::position(i), kernel::velocity(i)),
-                );
-            }
+            let doomed = frame.doomed.iter().map(|&i| i as usize);
+            let bodies = doomed.clone().map(|i| (kernel::position(i), kernel::velocity(i)));
+            let new = entities.bulk_add_entity((&mut positions, &mut velocities), bodies);
+            new.zip(doomed).for_each(|(id, i)| ids[i] = id);
         },
     );
     world.run(|mut tags: ViewMut<Tag>| {

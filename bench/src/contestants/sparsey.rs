@@ -473,10 +473,9 @@ fn churn<const GROUP: bool>(herd: &mut Herd) {
     for &i in &frame.doomed {
         world.destroy(ids[i as usize]);
     }
-    for &i in &frame.doomed {
-        let i = i as usize;
-        ids[i] = world.create((kernel::position(i), kernel::velocity(i)));
-    }
+    let doomed = frame.doomed.iter().map(|&i| i as usize);
+    let bodies = doomed.clone().map(|i| (kernel::position(i), kernel::velocity(i)));
+    world.extend(bodies).iter().zip(doomed).for_each(|(&id, i)| ids[i] = id);
     for &i in &frame.toggled {
         let id = ids[i as usize];
         if world.remove::<(Tag,)>(id).0.is_none() {

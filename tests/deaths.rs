@@ -1,0 +1,123 @@
+//! Many deaths at once leave the world that one after the other leaves.
+
+#![cfg(feature = "derive")]
+
+mod common;
+
+use common::{Rng, SeedReport};
+use esker::entity::Entity;
+use esker::world::RemovedCursor;
+use esker::{Component, World};
+
+#[derive(Component, Debug, Clone, PartialEq)]
+#[component(keep_removed)]
+struct Name(String);
+
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[component(storage = Indexed)]
+struct Place(u32);
+
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[component(storage = Hashed)]
+struct Odd(u64);
+
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+#[component(track)]
+struct Speed(u32);
+
+#[derive(Component)]
+struct Numbered<const N: usize>;
+
+/// What hangs on the world.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Company {
+    Nobody,
+    AGroup,
+    /// More component types than a signature has bits.
+    ManyTypes,
+    /// Somebody who reads which names went.
+    AReader,
+}
+
+const ALL: [Company; 4] = [Company::Nobody, Company::AGroup, Company::ManyTypes, Company::AReader];
+
+fn register_many(world: &mut World) {
+    macro_rules! register {
+        ($($tens:literal)*) => { $(
+            world.register::<Numbered<{ 10 * $tens }>>();
+            world.register::<Numbered<{ 10 * $tens + 1 }>>();
+            world.register::<Numbered<{ 10 * $tens + 2 }>>();
+            world.register::<Numbered<{ 10 * $tens + 3 }>>();
+            world.register::<Numbered<{ 10 * $tens + 4 }>>();
+            world.register::<Numbered<{ 10 * $tens + 5 }>>();
+            world.register::<Numbered<{ 10 * $tens + 6 }>>();
+            world.register::<Numbered<{ 10 * $tens + 7 }>>();
+        )* };
+    }
+    register!(0 1 2 3 4 5 6 7 8);
+}
+
+fn filled(seed: u64, company: Company) -> (World, Vec<Entity>) {
+    let mut rng = Rng::new(seed);
+    let mut world = World::new();
+    match company {
+        Company::AGroup => _ = world.group::<(Name, Speed)>().build().unwrap(),
+        Company::ManyTypes => register_many(&mut world),
+        Company::Nobody | Company::AReader => {}
+    }
+    let ids = (0..1 + rng.index_below(600))
+        .map(|n| {
+            let id = world.spawn(Place(n));
+            if rng.one_in(2) {
+                world.insert(id, Name(n.to_string())).unwrap();
+            }
+            if rng.one_in(3) {
+                world.insert(id, (Odd(n.into()), Speed(n))).unwrap();
+            }
+            id
+        })
+        .collect();
+    (world, ids)
+}
+
+/// Whom a batch names: the living, the dead, some twice.
+fn doomed(ids: &[Entity], rng: &mut Rng) -> Vec<Entity> {
+    let count = rng.below(2 * ids.len());
+    (0..count).map(|_| rng.pick(ids)).collect()
+}
+
+/// All that can be seen of a world, orders included.
+fn seen(world: &mut World) -> impl PartialEq + std::fmt::Debug + use<> {
+    world.verify().unwrap();
+    let places: Vec<_> = world.pool::<Place>().iter().map(|(e, p)| (e, *p)).collect();
+    let names: Vec<_> = world.pool::<Name>().iter().map(|(e, n)| (e, n.clone())).collect();
+    let odds: Vec<_> = world.pool::<Odd>().iter().map(|(e, o)| (e, *o)).collect();
+    let speeds: Vec<_> = world.pool::<Speed>().iter().map(|(e, s)| (e, *s)).collect();
+    let next: Vec<_> = world.spawn_batch((0..700).map(Place)).collect();
+    (places, names, odds, speeds, next)
+}
+
+#[test]
+fn a_batch_leaves_the_world_that_one_after_the_other_leaves() {
+    for (seed, company) in (0..40).flat_map(|seed| ALL.map(|company| (seed, company))) {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test deaths" };
+        let mut outcomes = [true, false].map(|at_once| {
+            let (mut world, ids) = filled(seed, company);
+            let mut reader = (company == Company::AReader).then(|| world.removed::<Name>());
+            let doomed = doomed(&ids, &mut Rng::new(seed));
+            let count = match at_once {
+                true => world.despawn_batch(doomed),
+                false => doomed.iter().filter(|&&id| world.despawn(id).is_ok()).count(),
+            };
+            let lost: Vec<_> = reader.iter_mut().map(|reader| lost(reader, &world)).collect();
+            (world, count, lost)
+        });
+        let [at_once, singly] = &mut outcomes;
+        assert_eq!((at_once.1, &at_once.2), (singly.1, &singly.2), "{company:?}");
+        assert_eq!(seen(&mut at_once.0), seen(&mut singly.0), "{company:?}");
+    }
+}
+
+fn lost(reader: &mut RemovedCursor<Name>, world: &World) -> Vec<(Entity, Option<Name>)> {
+    reader.read(world).iter().map(|removal| (removal.entity, removal.value.clone())).collect()
+}
