@@ -28,12 +28,13 @@ type Five = (A, B, C, D, E);
 /// Name, how to make the world, and what is counted.
 type Operation = (&'static str, fn() -> State, fn(&mut State));
 
-const OPERATIONS: [Operation; 27] = [
+const OPERATIONS: [Operation; 29] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),
     ("spawn_batch_2", ready, counted_spawn_batch_2),
     ("despawn_2", pairs, counted_despawn),
+    ("despawn_batch_2", pairs, counted_despawn_batch),
     ("insert", empties, counted_insert),
     ("replace", pairs, counted_insert),
     ("remove", pairs, counted_remove),
@@ -44,6 +45,7 @@ const OPERATIONS: [Operation; 27] = [
     ("world_get_mut", pairs, counted_world_get_mut),
     ("has", pairs, counted_has),
     ("query_get_2", pairs, counted_query_get_2),
+    ("query_view_2", pairs, counted_query_view_2),
     ("query_1", fives, counted_query_1),
     ("query_2", fives, counted_query_2),
     ("query_5", fives, counted_query_5),
@@ -178,6 +180,12 @@ fn counted_despawn(state: &mut State) {
 }
 
 #[inline(never)]
+fn counted_despawn_batch(state: &mut State) {
+    let died = state.world.despawn_batch(state.ids.iter().copied());
+    assert_eq!(died, state.ids.len(), "they are alive");
+}
+
+#[inline(never)]
 fn counted_insert(state: &mut State) {
     for &id in &state.ids {
         black_box(state.world.insert(id, B([1.0, 2.0]))).expect("it is alive");
@@ -241,6 +249,15 @@ fn counted_query_get_2(state: &mut State) {
     let query = state.world.query::<(&A, &B)>();
     for &id in &state.ids {
         black_box(query.get(id));
+    }
+}
+
+#[inline(never)]
+fn counted_query_view_2(state: &mut State) {
+    let query = state.world.query::<(&A, &B)>();
+    let view = query.view();
+    for &id in &state.ids {
+        black_box(view.get(id));
     }
 }
 

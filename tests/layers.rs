@@ -39,6 +39,7 @@ const UNSAFE: &[&str] = &[
     "query/subtasks.rs",
     "query/term.rs",
     "query/tuple.rs",
+    "query/view.rs",
     "query/walk.rs",
     "storage/conformance/places.rs",
     "storage/contract.rs",

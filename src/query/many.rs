@@ -10,11 +10,12 @@ use super::Query;
 use super::filter::QueryFilter;
 use super::mode::{Mode, Reading, Writing};
 use super::term::QueryData;
+use super::view::QueryView;
 use crate::entity::Entity;
 
 /// The matches among some entities; see [`Query::iter_many`].
-pub struct Many<'a, 'w, D: QueryData, F: QueryFilter, I> {
-    query: &'a Query<'w, D, F>,
+pub struct Many<'a, D: QueryData, F: QueryFilter, I> {
+    view: QueryView<'a, D, F>,
     entities: I,
 }
 
@@ -50,12 +51,13 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     /// let gold: u32 = world.query::<&Gold>().iter_many(&party).map(|gold| gold.0).sum();
     /// assert_eq!(gold, 7);
     /// ```
-    pub fn iter_many<I>(&self, entities: I) -> Many<'_, 'w, D, F, I::IntoIter>
+    #[inline]
+    pub fn iter_many<I>(&self, entities: I) -> Many<'_, D, F, I::IntoIter>
     where
         I: IntoIterator,
         I::Item: Borrow<Entity>,
     {
-        Many { query: self, entities: entities.into_iter() }
+        Many { view: self.view(), entities: entities.into_iter() }
     }
 
     /// The matches among these entities, in their order, one at a time.
@@ -123,7 +125,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     }
 }
 
-impl<'a, D, F, I> Iterator for Many<'a, '_, D, F, I>
+impl<'a, D, F, I> Iterator for Many<'a, D, F, I>
 where
     D: QueryData,
     F: QueryFilter,
@@ -132,8 +134,9 @@ where
 {
     type Item = D::ReadItem<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.entities.find_map(|entity| self.query.get(*entity.borrow()))
+        self.entities.find_map(|entity| self.view.get(*entity.borrow()))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -141,7 +144,7 @@ where
     }
 }
 
-impl<D, F, I> FusedIterator for Many<'_, '_, D, F, I>
+impl<D, F, I> FusedIterator for Many<'_, D, F, I>
 where
     D: QueryData,
     F: QueryFilter,
@@ -255,6 +258,7 @@ macro_rules! opaque {
             }
         }
     };
+    (@ Many $parameter:ident) => { Many<'_, D, F, $parameter> };
     (@ $name:ident const $parameter:ident: usize) => { $name<'_, '_, D, F, $parameter> };
     (@ $name:ident $parameter:ident) => { $name<'_, '_, D, F, $parameter> };
 }

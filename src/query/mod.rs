@@ -40,6 +40,7 @@ mod subtasks;
 mod survey;
 mod term;
 mod tuple;
+mod view;
 mod walk;
 
 pub use change::{Added, Changed, Reacted};
@@ -56,6 +57,7 @@ pub use parallel::{ParIter, ParIterMut, ParWalk};
 pub use runs::{Runs, SliceData};
 pub use subtasks::{Split, Subtasks};
 pub use term::QueryData;
+pub use view::QueryView;
 pub use walk::{Iter, IterMut, Walk};
 
 use held::Held;

@@ -92,9 +92,12 @@ pub fn by_size_hint<D: Term, F: Condition>(query: &Query<'_, D, F>, want: &Want,
 }
 
 pub fn by_id<D: Term, F: Condition>(query: &Query<'_, D, F>, want: &Want, _: &mut Rng) {
+    let view = query.view();
     for &id in &want.ids {
         assert_eq!(query.get(id).map(shown::<D>).as_ref(), want.row(id), "{id}");
         assert_eq!(query.contains(id), want.row(id).is_some(), "{id}");
+        assert_eq!(view.get(id).map(shown::<D>).as_ref(), want.row(id), "{id}");
+        assert_eq!(view.contains(id), want.row(id).is_some(), "{id}");
     }
 }
 

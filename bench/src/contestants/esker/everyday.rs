@@ -42,8 +42,9 @@ fn for_2(world: &mut World) {
 #[inline(never)]
 fn get_2((world, ids, sum): &mut (World, Vec<Entity>, u64)) {
     let query = world.query::<(&Position, &Velocity)>();
+    let view = query.view();
     for &id in &*ids {
-        if let Some((position, velocity)) = query.get(id) {
+        if let Some((position, velocity)) = view.get(id) {
             *sum = sum.wrapping_add(u64::from(position.x.to_bits() ^ velocity.x.to_bits()));
         }
     }
