@@ -333,8 +333,11 @@ impl Entities {
     #[inline]
     pub(crate) fn word_mut(&mut self, entity: Entity) -> Option<&mut u64> {
         let place = self.near_place(entity.index());
-        if place < self.near.len() && self.near[place].holds(entity) {
-            return Some(self.near[place].word.get_mut());
+        // As slices, here and in all that is done for each insert: what is indexed in a vector is a call in
+        // debug builds, and so is `?`.
+        let near = self.near.as_slice();
+        if place < near.len() && near[place].holds(entity) {
+            return Some(self.near.as_mut_slice()[place].word.get_mut());
         }
         self.word_mut_elsewhere(entity)
     }

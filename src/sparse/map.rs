@@ -208,6 +208,16 @@ impl PagedMap {
 
 impl Sealed for PagedMap {}
 
+/// Makes a slot vacant, if it is that of this very version, and returns the position it held.
+#[inline(always)]
+fn vacate(slot: &mut Slot, entity: Entity) -> Option<usize> {
+    let position = slot.position_of(entity);
+    if position.is_some() {
+        *slot = Slot::VACANT;
+    }
+    position
+}
+
 /// What a look-up in a [`PagedMap`] reads.
 #[derive(Debug, Clone, Copy)]
 pub struct PagedView<'a> {
@@ -242,7 +252,7 @@ impl SparseMap for PagedMap {
         let place = self.place(index);
         // Asked twice because a borrow returned from one branch would last through the other.
         if place < self.window.len() {
-            return &mut self.window[place];
+            return &mut self.window.as_mut_slice()[place];
         }
         self.slot_outside(index, members)
     }
@@ -284,13 +294,11 @@ impl SparseMap for PagedMap {
     #[inline(always)]
     fn reset(&mut self, index: u32, slot: Slot) {
         let place = self.place(index);
-        match self.window.get_mut(place) {
-            Some(old) => *old = slot,
-            None => {
-                if let Some(old) = self.far_slot_mut(index) {
-                    *old = slot;
-                }
-            }
+        let window = self.window.as_mut_slice();
+        if place < window.len() {
+            window[place] = slot;
+        } else if let Some(old) = self.far_slot_mut(index) {
+            *old = slot;
         }
     }
 
@@ -307,13 +315,10 @@ impl SparseMap for PagedMap {
     #[inline(always)]
     fn vacate(&mut self, entity: Entity) -> Option<usize> {
         let place = self.place(entity.index());
-        let slot = match self.window.get_mut(place) {
-            Some(slot) => slot,
-            None => self.far_slot_mut(entity.index())?,
-        };
-        let position = slot.position_of(entity)?;
-        *slot = Slot::VACANT;
-        Some(position)
+        if place < self.window.len() {
+            return vacate(&mut self.window.as_mut_slice()[place], entity);
+        }
+        vacate(self.far_slot_mut(entity.index())?, entity)
     }
 
     fn shrink_to_fit(&mut self) {

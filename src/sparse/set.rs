@@ -218,14 +218,16 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// Removes `entity` and says which position it had; the last entity has that position now.
     #[inline(always)]
+    #[expect(clippy::question_mark, reason = "`?` is a call in debug builds")]
     #[doc(alias = "erase")]
     pub fn remove(&mut self, entity: Entity) -> Option<usize> {
-        let at = self.map.vacate(entity)?;
-        debug_assert!(self.packed[at].raw() == entity.raw(), "S1");
+        let Some(at) = self.map.vacate(entity) else { return None };
+        debug_assert!(self.packed.as_slice()[at].raw() == entity.raw(), "S1");
         self.stamp.raise();
-        let last = self.packed.pop();
-        if let (Some(place), Some(moved)) = (self.packed.get_mut(at), last) {
-            *place = moved;
+        let Some(moved) = self.packed.pop() else { return None };
+        let packed = self.packed.as_mut_slice();
+        if at < packed.len() {
+            packed[at] = moved;
             self.map.reset(moved.index(), Slot::new(at, moved));
         }
         Some(at)

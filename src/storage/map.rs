@@ -192,8 +192,9 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
 
     /// Takes the value of `entity` out; the last value moves to its place.
     #[inline(always)]
+    #[expect(clippy::question_mark, reason = "`?` is a call in debug builds")]
     pub fn remove(&mut self, entity: Entity) -> Option<T> {
-        let at = self.set.remove(entity)?;
+        let Some(at) = self.set.remove(entity) else { return None };
         Some(self.values.swap_remove(at, entity))
     }
 

@@ -36,8 +36,10 @@ impl World {
     #[doc(alias = "emplace_or_replace")]
     #[doc(alias = "set")]
     pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), NoSuchEntity> {
-        let mut gate = self.gate(entity)?;
-        bundle.insert(&mut gate);
+        match self.gate(entity) {
+            Ok(mut gate) => _ = bundle.insert(&mut gate),
+            Err(dead) => return Err(dead),
+        }
         self.deliver();
         Ok(())
     }
@@ -141,8 +143,10 @@ impl World {
     #[doc(alias = "erase")]
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<B::Parts, NoSuchEntity> {
         self.announce::<B>(entity);
-        let mut gate = self.gate(entity)?;
-        let removed = B::remove(&mut gate);
+        let removed = match self.gate(entity) {
+            Ok(mut gate) => B::remove(&mut gate),
+            Err(dead) => return Err(dead),
+        };
         self.deliver();
         Ok(removed)
     }

@@ -91,9 +91,11 @@ pub(super) fn release<T: Component>(
     entity: Entity,
     word: impl Word,
 ) -> Option<T> {
-    let value = map.remove(entity)?;
-    word.keep(tag.keep);
-    Some(value)
+    let value = map.remove(entity);
+    if value.is_some() {
+        word.keep(tag.keep);
+    }
+    value
 }
 
 /// Lets a value in, behind the members of the group that owns the pool, and counts its entity as one
@@ -190,9 +192,10 @@ impl Gate<'_> {
     }
 
     #[inline(always)]
+    #[expect(clippy::question_mark, reason = "`?` is a call in debug builds")]
     pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
         let now = self.pools.clock.now;
-        let mut found = self.pools.found::<T>()?;
+        let Some(mut found) = self.pools.found::<T>() else { return None };
         let pool = found.pool();
         if pool.tag.needs_care {
             return remove_with_care(found, self.entity, self.word);

@@ -187,8 +187,11 @@ impl Pools {
     /// The pool of `T` beside all others, if there is one.
     #[inline(always)]
     pub(crate) fn found<T: Component>(&mut self) -> Option<Found<'_, T>> {
-        let pool = self.find::<T>()?;
-        Some(Found { pool, pools: self })
+        // Not by `map`, which is a call in debug builds.
+        match self.find::<T>() {
+            Some(pool) => Some(Found { pool, pools: self }),
+            None => None,
+        }
     }
 
     /// The pool of `T` beside all others.
@@ -392,17 +395,18 @@ impl Pools {
 
 /// Where the pool of `T` lies, by what `Pools::by_type` says.
 #[inline(always)]
+#[expect(clippy::manual_map, reason = "a closure is a call in debug builds")]
 fn find<T: Component>(by_type: &[Option<NonNull<u8>>]) -> Option<NonNull<PoolBox<T>>> {
     let index = match T::type_slot() {
         // A number that is not known yet is out of bounds; `find_slowly` asks for it.
         Some(slot) => slot.number(),
         None => TypeIndex::<T>::of().get(),
     };
-    let pool = match by_type.get(index) {
-        Some(&pool) => pool?,
-        None => find_slowly::<T>(by_type)?,
-    };
-    Some(pool.cast())
+    let pool = if index < by_type.len() { by_type[index] } else { find_slowly::<T>(by_type) };
+    match pool {
+        Some(pool) => Some(pool.cast()),
+        None => None,
+    }
 }
 
 /// As `find`, for a type that this process may not have numbered.
