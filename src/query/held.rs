@@ -85,11 +85,14 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
                 survey.prefix = Some(prefix);
             }
             let (driver, prefix) = (survey.driver.map(|driver| driver.id), survey.prefix);
-            data = D::aligned(data, &|id| match prefix {
-                // That of others does not matter: nobody goes further.
-                Some(prefix) if prefix.owns(id) => prefix.len,
-                _ => aligned(self.opening, driver, id),
-            });
+            // Who walks one stretch looks nobody up.
+            if !survey.is_one_stretch() {
+                data = D::aligned(data, &|id| match prefix {
+                    // That of others does not matter: nobody goes further.
+                    Some(prefix) if prefix.owns(id) => prefix.len,
+                    _ => aligned(self.opening, driver, id),
+                });
+            }
         }
         (Views { data, filter, entities, world: self.opening.world, is_sure }, survey)
     }

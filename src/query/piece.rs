@@ -59,7 +59,8 @@ pub(super) enum Way<'a> {
     Picked(&'a [u32]),
     /// By looking entity after entity up.
     Direct(Guess),
-    /// As one stretch: all pools hold the same entities in the same order (S6).
+    /// As one stretch: all pools hold the same entities in the same order (S6), or have the members of a
+    /// group at their fronts, who are the driver then (G1).
     Aligned,
 }
 
@@ -319,7 +320,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
     /// Whether a query of so many columns can be walked as one stretch.
     pub(super) const CAN_BE_ALIGNED: bool = D::COLUMNS <= FRONT.len();
 
-    /// All matches, who are all entities of all pools.
+    /// All matches, who are the first entities of all pools.
     #[inline(always)]
     pub(super) fn aligned(views: Views<'a, D, F>) -> Self {
         Self { views, way: Way::Aligned, at: 0, end: views.entities.len() }

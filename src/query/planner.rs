@@ -1,7 +1,7 @@
 //! Chooses the way through the matches, and makes plans.
 //!
-//! The rules: a query over one pool, or over pools that are known to be in the same order, is one stretch.
-//! Over pools that one group owns, or with a driver shorter than `SMALL`, it is walked directly.
+//! The rules: a query over one pool, over pools that are known to be in the same order, or over those that a
+//! group of just its condition owns, is one stretch. With a driver shorter than `SMALL` it is walked directly.
 //! Any other has its plan looked up under its shape and the stamps of its pools. The first walk
 //! since a pool changed goes directly; the second notes that the pools are in the same order, if they are,
 //! or makes a plan, which is kept and used from then on. So a world that changes between every two walks
@@ -86,13 +86,13 @@ pub(super) fn piece<'a, D: QueryData, F: QueryFilter>(
     plan: Option<&'a Plan>,
 ) -> Piece<'a, D, F> {
     match (plan, survey.places) {
-        _ if Piece::<D, F>::CAN_BE_ALIGNED && survey.is_aligned() => Piece::aligned(views),
+        _ if Piece::<D, F>::CAN_BE_ALIGNED && survey.is_one_stretch() => Piece::aligned(views),
         (Some(plan), _) => Piece::planned(views, plan),
         (None, Some(places)) => Piece::picked(views, places),
         (None, None) => {
             let is_matched = views.is_sure || survey.required <= 1 && !survey.is_picky;
             let is_exact = is_matched && !survey.is_timed;
-            Piece::direct(views, Guess::new(survey.is_one_stretch(), is_exact))
+            Piece::direct(views, Guess::new(survey.pools <= 1, is_exact))
         }
     }
 }

@@ -150,15 +150,15 @@ impl Survey<'_> {
     #[inline]
     pub(super) fn is_simple(&self) -> bool {
         self.is_timed
-            || self.is_aligned()
+            || self.pools <= 1
             || self.is_one_stretch()
             || self.driver.is_none_or(|driver| driver.entities.len() < SMALL)
     }
 
-    /// Whether all matches are known to follow each other in every pool.
+    /// Whether the matches are known to be the first entities of every pool, in the same order.
     #[inline]
     pub(super) fn is_one_stretch(&self) -> bool {
-        self.pools <= 1 || self.prefix.is_some_and(|prefix| prefix.is_whole)
+        self.is_aligned() || self.prefix.is_some_and(|prefix| prefix.is_whole)
     }
 
     /// Whether all pools are known to hold the same entities in the same order, who are the matches.
