@@ -1,5 +1,6 @@
 //! The attacks, one after the other. The sizes of the long mode are those that a release must stand.
 
+use std::fs;
 use std::process::Command;
 
 use super::Result as Outcome;
@@ -73,6 +74,12 @@ pub(super) const ALL: &[Stage] = &[
         question: "is memory read or written that is not ours, or lost?",
         is_in_tests: false,
         run: address_sanitizer,
+    },
+    Stage {
+        name: "thread sanitizer",
+        question: "do two threads touch the same memory, and nothing says who is first?",
+        is_in_tests: false,
+        run: thread_sanitizer,
     },
     Stage {
         name: "valgrind",
@@ -189,6 +196,43 @@ fn address_sanitizer(long: bool) -> Tried {
     tests(command.env("RUSTFLAGS", "-Zsanitizer=address"), "")
 }
 
+/// What the test harness does, whose locks the sanitizer does not see.
+const NOT_OURS: &str = "race:test::\nrace:CompletedTest\n";
+
+fn thread_sanitizer(long: bool) -> Tried {
+    if !long {
+        return Ok(Outcome::Skipped("only in the long mode".to_owned()));
+    }
+    let Some(mut command) = shell::nightly() else {
+        return Ok(Outcome::Skipped("no nightly toolchain is installed".to_owned()));
+    };
+    let host = shell::host()?;
+    if !host.ends_with("linux-gnu") {
+        return Ok(Outcome::Skipped(format!("not tried on {host}")));
+    }
+    let folder = shell::target().join("tsan");
+    fs::create_dir_all(&folder)?;
+    let suppressions = folder.join("suppressions");
+    fs::write(&suppressions, NOT_OURS)?;
+    // Optimised, so that what the standard library does with atomics is inlined and seen. Its own code is not:
+    // a lock that somebody has to wait for looks like none, and rayon's queues use fences, which nobody sees.
+    command.args([
+        "test",
+        "--package",
+        "esker",
+        "--test",
+        "races",
+        "--release",
+        "--target",
+        &host,
+    ]);
+    command.arg("--target-dir").arg(&folder);
+    command.args(["--", "--test-threads=1"]);
+    command.env("TSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
+    let flags = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
+    tests(command.env("RUSTFLAGS", flags).env("CARGO_PROFILE_RELEASE_LTO", "off"), "")
+}
+
 fn valgrind(long: bool) -> Tried {
     if !shell::is_installed("valgrind") {
         return Ok(Outcome::Skipped("valgrind is not installed".to_owned()));
@@ -205,6 +249,8 @@ fn valgrind(long: bool) -> Tried {
             "bad_input",
             "--test",
             "order",
+            "--test",
+            "model",
         ]);
     }
     let mut done = 0;
@@ -215,6 +261,7 @@ fn valgrind(long: bool) -> Tried {
             .args(["-q", "--error-exitcode=9", "--leak-check=full"])
             // What the runtime keeps for itself is only possibly lost.
             .args(["--errors-for-leak-kinds=definite", "--show-leak-kinds=definite"])
+            .env("ESKER_MODEL_OPS", "100000")
             .arg(&program)
             .arg("--test-threads=1");
         match tests(&mut command, "")? {
