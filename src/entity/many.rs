@@ -6,6 +6,7 @@
 //! next slot while it still waits for this one. Nothing rests on a guess: the slot decides.
 
 use std::hint::black_box;
+use std::iter;
 
 use super::slot::{END, Slot};
 use super::{Entities, Entity, OutOfEntities};
@@ -67,6 +68,11 @@ impl Entities {
         count
     }
 
+    /// Gives back the memory of guesses.
+    pub(crate) fn forget_guesses(&mut self) {
+        self.recent = Recent::default();
+    }
+
     /// Brings up to `at_most` entities to life, at least one, all with the same word.
     ///
     /// Those that turn out not to be needed go back with [`unclaim`](Self::unclaim). Says whether
@@ -119,6 +125,7 @@ impl Entities {
             } else {
                 self.near[place].set_dead(self.free, entity.version());
                 self.free = entity.index() + 1;
+                self.recent.put(iter::once(self.free));
             }
             self.alive -= 1;
         }
@@ -156,6 +163,25 @@ mod tests {
         assert_eq!(book.recent.numbers, [2, 7], "what is guessed goes on where the list does");
         assert_eq!(indices(&mut book, 4), [6, 1, 8, 9]);
         assert_eq!(book.recent.numbers, []);
+    }
+
+    #[test]
+    fn those_that_go_back_are_in_front_again() {
+        let mut book = book(8, &[1, 6, 3, 4]);
+        let mut row = Vec::new();
+        book.claim_row(3, 0, &mut row).unwrap();
+        book.unclaim(&row[1..]);
+        assert_eq!(book.recent.numbers, [2, 7, 4]);
+        assert_eq!(indices(&mut book, 3), [3, 6, 1]);
+    }
+
+    #[test]
+    fn guesses_take_memory_until_they_are_forgotten() {
+        let mut book = book(8, &[1, 6, 3, 4]);
+        let with = book.heap_bytes();
+        book.forget_guesses();
+        assert!(book.heap_bytes() < with);
+        assert_eq!(indices(&mut book, 4), [4, 3, 6, 1]);
     }
 
     #[test]

@@ -216,16 +216,7 @@ fn thread_sanitizer(long: bool) -> Tried {
     fs::write(&suppressions, NOT_OURS)?;
     // Optimised, so that what the standard library does with atomics is inlined and seen. Its own code is not:
     // a lock that somebody has to wait for looks like none, and rayon's queues use fences, which nobody sees.
-    command.args([
-        "test",
-        "--package",
-        "esker",
-        "--test",
-        "races",
-        "--release",
-        "--target",
-        &host,
-    ]);
+    command.args(["test", "--package", "esker", "--test", "races", "--release", "--target", &host]);
     command.arg("--target-dir").arg(&folder);
     command.args(["--", "--test-threads=1"]);
     command.env("TSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
