@@ -30,16 +30,30 @@ const INVERSE: usize = {
     inverse
 };
 
-/// The signature bits of the pool with this number: one of its own, or two that it shares.
-pub(super) fn bits_of(place: usize) -> u64 {
-    let Some(late) = place.checked_sub(BITS) else { return 1 << place };
-    // The pairs with `high` are those from `high * (high - 1) / 2` on.
-    let (mut low, mut high) = (late % CODES * STRIDE % CODES, 1);
-    while low >= high {
-        low -= high;
-        high += 1;
+/// The bits of each code, in the order in which pools get them.
+static PAIRS: [u64; CODES] = {
+    let mut pairs = [0; CODES];
+    let mut late = 0;
+    while late < CODES {
+        // The pairs with `high` are those from `high * (high - 1) / 2` on.
+        let (mut low, mut high) = (late * STRIDE % CODES, 1);
+        while low >= high {
+            low -= high;
+            high += 1;
+        }
+        pairs[late] = 1 << (FIRST + low) | 1 << (FIRST + high);
+        late += 1;
     }
-    1 << (FIRST + low) | 1 << (FIRST + high)
+    pairs
+};
+
+/// The signature bits of the pool with this number: one of its own, or two that it shares.
+#[inline]
+pub(super) fn bits_of(place: usize) -> u64 {
+    match place.checked_sub(BITS) {
+        Some(late) => PAIRS[late % CODES],
+        None => 1 << place,
+    }
 }
 
 /// The first pool whose code is made of these bits.
@@ -65,39 +79,78 @@ fn pop(bits: &mut u64) -> usize {
 pub(crate) struct Candidates {
     /// Bits whose own pools were not visited yet.
     own: u64,
-    /// Bits that were not yet the lower one of a code.
-    lows: u64,
-    /// The lower bit of the codes that are being visited, and bits that were not yet the higher one.
-    low: usize,
-    highs: u64,
-    /// The next pool with the code visited last.
-    next: usize,
+    late: Late,
     /// Number of all pools.
     pools: usize,
+}
+
+/// How the pools that have codes are visited.
+#[derive(Debug, Clone)]
+enum Late {
+    /// Each of them from `next` on is asked for its code: there are few.
+    All { next: usize, signature: u64 },
+    /// Each pair of bits is asked for its pools: there are few bits.
+    ByPairs {
+        /// Bits that were not yet the lower one of a code.
+        lows: u64,
+        /// The lower bit of the codes that are being visited, and bits that were not yet the higher one.
+        low: usize,
+        highs: u64,
+        /// The next pool with the code visited last.
+        next: usize,
+    },
 }
 
 impl Candidates {
     #[inline]
     pub(super) fn new(signature: u64, pools: usize) -> Self {
-        let lows = if pools > BITS { signature & (u64::MAX << FIRST) } else { 0 };
-        Self { own: signature, lows, low: 0, highs: 0, next: pools, pools }
+        let late = Late::All { next: BITS, signature };
+        let mut candidates = Self { own: signature, late, pools };
+        if pools > BITS {
+            candidates.choose(signature);
+        }
+        candidates
+    }
+
+    /// Goes by pairs where that is less work.
+    fn choose(&mut self, signature: u64) {
+        let lows = signature & (u64::MAX << FIRST);
+        let bits = lows.count_ones() as usize;
+        // To make a pool of a pair takes about twice as long as to look a code up.
+        if bits * bits.saturating_sub(1) < self.pools - BITS {
+            self.late = Late::ByPairs { lows, low: 0, highs: 0, next: self.pools };
+        }
     }
 
     /// Goes on with pools that have codes.
     fn next_late(&mut self) -> Option<usize> {
-        while self.next >= self.pools {
-            while self.highs == 0 {
-                if self.lows == 0 {
-                    return None;
+        match &mut self.late {
+            Late::All { next, signature } => {
+                while *next < self.pools {
+                    let id = *next;
+                    *next += 1;
+                    if bits_of(id) & !*signature == 0 {
+                        return Some(id);
+                    }
                 }
-                self.low = pop(&mut self.lows);
-                self.highs = self.lows;
+                None
             }
-            self.next = first_with(self.low, pop(&mut self.highs));
+            Late::ByPairs { lows, low, highs, next } => {
+                while *next >= self.pools {
+                    while *highs == 0 {
+                        if *lows == 0 {
+                            return None;
+                        }
+                        *low = pop(lows);
+                        *highs = *lows;
+                    }
+                    *next = first_with(*low, pop(highs));
+                }
+                let id = *next;
+                *next += CODES;
+                Some(id)
+            }
         }
-        let id = self.next;
-        self.next += CODES;
-        Some(id)
     }
 }
 
@@ -145,6 +198,22 @@ mod tests {
             let once: BTreeSet<usize> = named.iter().copied().collect();
             assert_eq!(named.len(), once.len(), "{pools}");
             assert!(once.into_iter().eq(0..pools), "{pools}");
+        }
+    }
+
+    /// Both ways name the same pools, whichever would be chosen.
+    #[test]
+    fn pools_are_the_same_by_pairs_of_bits_and_by_all_codes() {
+        for pools in [65, 66, 100, 300, 1000, 64 + CODES, 3000] {
+            for bits in [0, 1 << 20, 0b111 << 30, 0xF0F0_0F0F_0000_FFFF, u64::MAX << 40, u64::MAX] {
+                let by = |late| {
+                    let named = Candidates { own: bits, late, pools };
+                    named.collect::<BTreeSet<usize>>()
+                };
+                let lows = bits & (u64::MAX << FIRST);
+                let by_pairs = by(Late::ByPairs { lows, low: 0, highs: 0, next: pools });
+                assert_eq!(by(Late::All { next: BITS, signature: bits }), by_pairs, "{bits:#x}");
+            }
         }
     }
 
