@@ -25,7 +25,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// The matches by their ids, for reading, for who looks up many of them.
     ///
     /// As [`get`](Self::get), but what each look-up needs is read once for all of them: a loop over random
-    /// ids is a quarter faster. For a few look-ups `get` is as good.
+    /// ids is up to a quarter faster. For a few look-ups `get` is as good.
     ///
     /// # Examples
     /// ```
