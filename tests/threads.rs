@@ -318,7 +318,8 @@ fn eight_threads_edit_one_locked_pool() {
             scope.spawn(move || {
                 for &entity in entities.iter().skip(part).step_by(8) {
                     assert!(locked.insert(entity, Owned(ledger.make(0))).unwrap().is_none());
-                    assert!(locked.contains(entity));
+                    // The first hundred may be gone again: a faster thread takes them out.
+                    assert!(locked.contains(entity) || entities[..100].contains(&entity));
                 }
                 // Everybody's entities: exactly one thread gets each value.
                 for &entity in &entities[..100] {
