@@ -65,7 +65,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Whether `entity` is a match.
     #[inline]
     pub fn contains(&self, entity: Entity) -> bool {
-        self.place(entity).is_some()
+        self.view().contains(entity)
     }
 
     /// The only match, for reading.
@@ -113,13 +113,6 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         debug_assert!(self.held.opening.world.is_alive(entity), "W2");
         // SAFETY: a stretch of one, whose entity is readable; promised by the caller.
         Some(unsafe { M::item::<D>(&cursor, 0) })
-    }
-
-    /// Where the parts of `entity` lie, if it is a match.
-    #[inline]
-    pub(super) fn place(&self, entity: Entity) -> Option<D::Place> {
-        let view = D::view(&self.held.data, self.held.opening.span());
-        if self.may_match(entity) { D::place(D::search(view), Row::alone(entity)) } else { None }
     }
 
     /// Whether an entity passes the filter and is alive, if the place of a match does not prove that.

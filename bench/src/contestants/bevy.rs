@@ -513,7 +513,7 @@ fn churn<const S: bool>(herd: &mut Herd<S>) {
         world.despawn(ids[i as usize]);
     }
     let doomed = frame.doomed.iter().map(|&i| i as usize);
-    let bodies: Vec<_> = doomed.clone().map(pair::<S>).collect();
+    let bodies = doomed.clone().map(pair::<S>);
     world.spawn_batch(bodies).zip(doomed).for_each(|(id, i)| ids[i] = id);
     for &i in &frame.toggled {
         let mut entity = world.entity_mut(ids[i as usize]);
