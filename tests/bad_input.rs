@@ -2,68 +2,19 @@
 //! entity's value, nothing made, and no memory that grows with the number in the id.
 
 #![cfg(feature = "derive")]
-#![allow(unsafe_code, reason = "a global allocator that counts")]
+#![allow(unreachable_pub, reason = "modules of one test crate")]
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::{Ledger, Rng, SeedReport, id, later};
+use counting::bytes_asked;
 use esker::entity::{Entities, SpawnAtError};
 use esker::sparse::{HashedMap, PagedMap, SparseMap, SparseSet};
 use esker::storage::{AnyMap, EntityMap, Hashed, Indexed, Packed, Storage};
 use esker::world::ComponentError;
 use esker::{Component, Entity, With, Without, World};
-
-/// Counts the bytes that each thread asks for.
-struct Counting;
-
-thread_local! {
-    static ASKED: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count(bytes: usize) {
-    // Not there any more while the thread ends.
-    _ = ASKED.try_with(|asked| asked.set(asked.get() + bytes));
-}
-
-// SAFETY: everything is passed on to the system's allocator, whose promises are those of the
-// trait; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
-        // SAFETY: promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
-        // SAFETY: promised by the caller.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size);
-        // SAFETY: promised by the caller.
-        unsafe { System.realloc(at, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: promised by the caller.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Bytes that this thread asks for in `act`.
-fn bytes_asked(act: impl FnOnce()) -> usize {
-    let before = ASKED.get();
-    act();
-    ASKED.get() - before
-}
 
 #[derive(Component, Debug, PartialEq)]
 struct InPacked(u64);

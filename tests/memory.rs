@@ -2,7 +2,7 @@
 
 #![allow(unreachable_pub, reason = "modules of one test crate")]
 
-#[path = "snapshots/counting.rs"]
+#[path = "common/counting.rs"]
 mod counting;
 
 use counting::in_use;

@@ -13,7 +13,7 @@ mod bits;
 #[path = "snapshots/bombs.rs"]
 mod bombs;
 mod common;
-#[path = "snapshots/counting.rs"]
+#[path = "common/counting.rs"]
 mod counting;
 #[path = "snapshots/kinds.rs"]
 mod kinds;
