@@ -15,6 +15,8 @@ use super::graph::{Graph, Segment, Shared};
 use super::handover::{Crew, Handover};
 use super::outcome::Outcome;
 use super::{Node, Schedule, StepReport, SystemReport, Threads};
+#[cfg(feature = "parallel")]
+use crate::sync::{Scope, scope};
 use crate::system::System;
 use crate::tick::Tick;
 use crate::world::World;
@@ -286,7 +288,7 @@ impl Schedule {
         let systems = running.iter().map(|&at| nodes[at].take().expect("it runs once in a step"));
         let handover = Handover::new(systems.zip(waits));
         let tasks = Tasks { world, graph, running, places, first, small: self.small };
-        rayon::scope(|scope| tasks.start(scope, &handover, ready));
+        scope(|scope, _| tasks.start(scope, &handover, ready));
         for (&at, outcome) in running.iter().zip(handover.into_outcomes()) {
             outcomes[at] = outcome;
         }
@@ -309,7 +311,7 @@ impl Tasks<'_> {
     /// Runs systems that wait for nobody, and those that are started by that.
     fn start<'s>(
         &'s self,
-        scope: &rayon::Scope<'s>,
+        scope: &Scope<'s>,
         handover: &'s Handover<&mut Node, Outcome>,
         ready: Vec<usize>,
     ) {

@@ -5,6 +5,7 @@
 //! runs, who is behind whom and how one gets to another thread is said by others, so that models can
 //! try every order of the threads (`models.rs`).
 
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use crate::sync::{AtomicUsize, Mutex};
@@ -66,12 +67,11 @@ impl<S, O: Default> Handover<S, O> {
     /// Runs a system; returns those that wait for nobody from now on.
     pub(super) fn run_one(&self, crew: &impl Crew<S, O>, place: usize) -> Vec<usize> {
         let seat = &self.seats[place];
-        let system = seat.system.lock().map(|mut system| system.take());
-        if let Ok(Some(system)) = system {
+        // Nothing can panic while these locks are held, so what lies in them is right, poisoned or not.
+        let system = seat.system.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(system) = system {
             let outcome = crew.run(place, system);
-            if let Ok(mut slot) = seat.outcome.lock() {
-                *slot = outcome;
-            }
+            *seat.outcome.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
         }
         let mut ready = Vec::new();
         crew.behind(place, |next| {
@@ -86,7 +86,7 @@ impl<S, O: Default> Handover<S, O> {
     /// How the systems came out, in the serial order, whoever ran them.
     pub(super) fn into_outcomes(self) -> impl Iterator<Item = O> {
         let outcomes = self.seats.into_iter().map(|seat| seat.outcome.into_inner());
-        outcomes.map(|outcome| outcome.unwrap_or_else(|poisoned| poisoned.into_inner()))
+        outcomes.map(|outcome| outcome.unwrap_or_else(PoisonError::into_inner))
     }
 
     fn is_small(&self, crew: &impl Crew<S, O>, place: usize) -> bool {

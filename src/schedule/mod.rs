@@ -21,6 +21,8 @@ mod fixed;
 mod graph;
 #[cfg(any(feature = "parallel", all(test, esker_loom)))]
 mod handover;
+#[cfg(all(test, esker_shuttle))]
+mod interleavings;
 #[cfg(all(test, esker_loom))]
 mod models;
 mod outcome;

@@ -9,6 +9,7 @@ mod loom;
 mod mutants;
 mod planted;
 mod prove;
+mod shuttle;
 mod unsafe_report;
 
 use std::error::Error;
@@ -45,6 +46,8 @@ enum Chore {
     Planted(planted::Options),
     /// Attack the library with all there is: models, faults, sanitizers, fuzzers, planted bugs.
     Prove(prove::Options),
+    /// Run whole schedules in orders of their threads that chance chooses.
+    Shuttle(shuttle::Options),
     /// Count what is unsafe, file by file, with the invariants it rests on.
     UnsafeReport(unsafe_report::Options),
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Chore::Mutants(options) => mutants::run(&options),
         Chore::Planted(options) => planted::run(&options),
         Chore::Prove(options) => prove::run(&options),
+        Chore::Shuttle(options) => shuttle::run(&options),
         Chore::UnsafeReport(options) => unsafe_report::run(&options),
     };
     match outcome {

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::Result as Outcome;
 use super::fuzz;
 use super::shell::{self, Tried, cargo, has_test, tests};
-use crate::{loom, mutants, planted, root};
+use crate::{loom, mutants, planted, root, shuttle};
 
 pub(super) struct Stage {
     pub(super) name: &'static str,
@@ -61,6 +61,16 @@ pub(super) const ALL: &[Stage] = &[
             let preemptions = if long { "in all orders" } else { "up to 3 preemptions" };
             loom::run(&loom::Options::everything(long))?;
             Ok(Outcome::Passed(format!("all models, {preemptions}")))
+        },
+    },
+    Stage {
+        name: "shuttle",
+        question: "does a step come out the same in orders of its threads that chance chooses?",
+        is_in_tests: false,
+        run: |long| {
+            let orders = if long { 100_000 } else { 500 };
+            let done = format!(", 20 schedules in {} orders each", 2 * orders);
+            tests(&mut shuttle::tests(orders), &done)
         },
     },
     Stage {
