@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{SeedReport, mix};
+use common::SeedReport;
 use esker::prelude::*;
 use random::A;
 
@@ -114,7 +114,9 @@ fn systems_run_as_tasks_where_two_of_them_took_long_enough() {
             let began = Instant::now();
             *step += 1;
             // Long for some steps, short for the next ones.
-            while mix(salt ^ (*step / 8)).is_multiple_of(2) && began.elapsed() < 2 * threshold {}
+            while common::mix(salt ^ (*step / 8)).is_multiple_of(2)
+                && began.elapsed() < 2 * threshold
+            {}
             ran.lock().unwrap().push((salt, thread::current().id()));
         }
     };
@@ -126,7 +128,7 @@ fn systems_run_as_tasks_where_two_of_them_took_long_enough() {
 
     for step in 0..150_u64 {
         let is_enabled: [bool; 3] =
-            std::array::from_fn(|nth| !mix(step << 8 | nth as u64).is_multiple_of(8));
+            std::array::from_fn(|nth| !common::mix(step << 8 | nth as u64).is_multiple_of(8));
         for (nth, is_enabled) in is_enabled.into_iter().enumerate() {
             schedule.set_enabled(&nth.to_string(), is_enabled);
         }
