@@ -18,9 +18,18 @@ use std::sync::{Arc, Weak};
 pub(crate) const LIMIT: usize = 1 << 20;
 
 /// A list of entries and their readers.
+///
+/// Each component type has one, so what knows no type is in [`Books`], and the deque is asked for little: a
+/// program compiles all of this once for each of its components.
 #[derive(Debug)]
 pub(crate) struct Journal<T> {
     entries: VecDeque<T>,
+    books: Books,
+}
+
+/// Which entries are kept, and for whom. How many there are is asked of the entries.
+#[derive(Debug)]
+struct Books {
     /// Number of the first entry that is kept.
     first: u64,
     readers: Vec<Weak<Place>>,
@@ -56,77 +65,73 @@ pub(crate) struct Portion {
 
 impl<T> Default for Journal<T> {
     fn default() -> Self {
-        Self { entries: VecDeque::new(), first: 0, readers: Vec::new(), limit: LIMIT, overtaken: 0 }
+        Self { entries: VecDeque::new(), books: Books::new() }
     }
 }
 
 impl<T> Journal<T> {
     /// Lets at most this many entries wait, and hands back those that are too many.
     pub(crate) fn set_limit(&mut self, limit: usize) -> Vec<T> {
-        self.limit = limit.max(1);
-        let many = self.entries.len().saturating_sub(self.limit);
-        let unread_from = self.slowest().max(self.first);
-        self.overtaken += (self.first + many as u64).saturating_sub(unread_from);
-        self.first += many as u64;
-        self.entries.drain(..many).collect()
+        let many = self.books.set_limit(limit, self.len());
+        self.take_first(many)
     }
 
     /// Registers a reader that is given what is written from now on.
     pub(crate) fn reader(&mut self) -> Arc<Place> {
-        let end = self.end();
-        let place = Arc::new(Place { next: AtomicU64::new(end), shown: AtomicU64::new(end) });
-        self.readers.push(Arc::downgrade(&place));
-        place
+        self.books.reader(self.len())
     }
 
     /// Writes an entry, if anybody is there to read it, and hands back those that had to go.
     ///
     /// They are the caller's to drop, when his books are right.
     pub(crate) fn push(&mut self, entry: T) -> Option<T> {
-        if self.readers.is_empty() {
-            self.first += 1;
-            return Some(entry);
+        match self.books.enter(self.entries.len()) {
+            Entered::Nowhere => Some(entry),
+            Entered::Last => {
+                self.entries.push_back(entry);
+                None
+            }
+            Entered::InsteadOfTheFirst => {
+                self.entries.push_back(entry);
+                self.entries.pop_front()
+            }
         }
-        self.entries.push_back(entry);
-        if self.entries.len() <= self.limit {
-            return None;
-        }
-        self.overtaken += u64::from(self.slowest() <= self.first);
-        self.first += 1;
-        self.entries.pop_front()
     }
 
     /// What a reader has not read yet; nothing for one of another journal. It counts as read after
     /// [`Place::mark_read`].
     pub(crate) fn show(&self, place: &Place) -> Portion {
-        let next = place.next.load(Relaxed);
-        if !self.knows(place) {
-            place.shown.store(next, Relaxed);
-            return Portion { start: 0, end: 0, missed: 0 };
-        }
-        place.shown.store(self.end(), Relaxed);
-        let missed = self.first.saturating_sub(next);
-        let start = (next.max(self.first) - self.first) as usize;
-        Portion { start, end: self.entries.len(), missed }
+        self.books.show(place, self.len())
     }
 
     /// Number of entries that a reader has not read.
     pub(crate) fn unread(&self, place: &Place) -> usize {
-        if !self.knows(place) {
-            return 0;
-        }
-        (self.end() - place.next.load(Relaxed).max(self.first)) as usize
+        self.books.unread(place, self.len())
     }
 
     /// Takes out what all readers have read; the caller drops it.
     pub(crate) fn trim(&mut self) -> Vec<T> {
-        self.readers.retain(|reader| reader.strong_count() > 0);
-        let count = self.slowest().saturating_sub(self.first) as usize;
-        self.first += count as u64;
-        let gone: Vec<T> = self.entries.drain(..count).collect();
+        let count = self.books.trim(self.len());
+        let gone = self.take_first(count);
         // A burst is over: what it needed is given back.
         if self.entries.capacity() > 64 && self.entries.capacity() / 8 > self.entries.len() {
-            self.entries.shrink_to(2 * self.entries.len());
+            let mut fewer = VecDeque::with_capacity(2 * self.entries.len());
+            while let Some(entry) = self.entries.pop_front() {
+                fewer.push_back(entry);
+            }
+            self.entries = fewer;
+        }
+        gone
+    }
+
+    /// Takes out the oldest entries, which the books do not count any more.
+    fn take_first(&mut self, count: usize) -> Vec<T> {
+        let mut gone = Vec::with_capacity(count);
+        for _ in 0..count {
+            match self.entries.pop_front() {
+                Some(entry) => gone.push(entry),
+                None => break,
+            }
         }
         gone
     }
@@ -138,7 +143,7 @@ impl<T> Journal<T> {
 
     /// Whether anybody reads it.
     pub(crate) fn has_readers(&self) -> bool {
-        self.readers.iter().any(|reader| reader.strong_count() > 0)
+        self.books.has_readers()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -147,18 +152,98 @@ impl<T> Journal<T> {
 
     /// Entries that went although somebody had not read them.
     pub(crate) fn overtaken(&self) -> u64 {
-        self.overtaken
+        self.books.overtaken
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<T>()
-            + self.readers.capacity() * size_of::<Weak<Place>>()
+        self.entries.capacity() * size_of::<T>() + self.books.heap_bytes()
+    }
+}
+
+/// Where an entry goes that is written.
+enum Entered {
+    /// Nobody reads it.
+    Nowhere,
+    Last,
+    /// Too many wait: the oldest one goes.
+    InsteadOfTheFirst,
+}
+
+impl Books {
+    fn new() -> Self {
+        Self { first: 0, readers: Vec::new(), limit: LIMIT, overtaken: 0 }
+    }
+
+    /// Lets at most this many entries wait; returns how many of the oldest have to go.
+    fn set_limit(&mut self, limit: usize, len: usize) -> usize {
+        self.limit = limit.max(1);
+        let many = len.saturating_sub(self.limit);
+        let unread_from = self.slowest(len).max(self.first);
+        self.overtaken += (self.first + many as u64).saturating_sub(unread_from);
+        self.first += many as u64;
+        many
+    }
+
+    fn reader(&mut self, len: usize) -> Arc<Place> {
+        let end = self.end(len);
+        let place = Arc::new(Place { next: AtomicU64::new(end), shown: AtomicU64::new(end) });
+        self.readers.push(Arc::downgrade(&place));
+        place
+    }
+
+    /// Says where an entry goes that is written behind these.
+    fn enter(&mut self, len: usize) -> Entered {
+        if self.readers.is_empty() {
+            self.first += 1;
+            return Entered::Nowhere;
+        }
+        if len < self.limit {
+            return Entered::Last;
+        }
+        self.overtaken += u64::from(self.slowest(len + 1) <= self.first);
+        self.first += 1;
+        Entered::InsteadOfTheFirst
+    }
+
+    fn show(&self, place: &Place, len: usize) -> Portion {
+        let next = place.next.load(Relaxed);
+        if !self.knows(place) {
+            place.shown.store(next, Relaxed);
+            return Portion { start: 0, end: 0, missed: 0 };
+        }
+        place.shown.store(self.end(len), Relaxed);
+        let missed = self.first.saturating_sub(next);
+        let start = (next.max(self.first) - self.first) as usize;
+        Portion { start, end: len, missed }
+    }
+
+    fn unread(&self, place: &Place, len: usize) -> usize {
+        if !self.knows(place) {
+            return 0;
+        }
+        (self.end(len) - place.next.load(Relaxed).max(self.first)) as usize
+    }
+
+    /// Counts what all readers have read as gone; returns how many that are.
+    fn trim(&mut self, len: usize) -> usize {
+        self.readers.retain(|reader| reader.strong_count() > 0);
+        let count = self.slowest(len).saturating_sub(self.first) as usize;
+        self.first += count as u64;
+        count
+    }
+
+    fn has_readers(&self) -> bool {
+        self.readers.iter().any(|reader| reader.strong_count() > 0)
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.readers.capacity() * size_of::<Weak<Place>>()
     }
 
     /// Number of the entry that the slowest reader reads next.
-    fn slowest(&self) -> u64 {
+    fn slowest(&self, len: usize) -> u64 {
         let places = self.readers.iter().filter_map(Weak::upgrade);
-        places.map(|place| place.next.load(Relaxed)).min().unwrap_or(self.end())
+        places.map(|place| place.next.load(Relaxed)).min().unwrap_or(self.end(len))
     }
 
     /// Whether a reader is one of this journal.
@@ -166,8 +251,8 @@ impl<T> Journal<T> {
         self.readers.iter().any(|reader| ptr::eq(reader.as_ptr(), place))
     }
 
-    fn end(&self) -> u64 {
-        self.first + self.entries.len() as u64
+    fn end(&self, len: usize) -> u64 {
+        self.first + len as u64
     }
 }
 

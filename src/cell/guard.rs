@@ -256,6 +256,11 @@ impl<'a, T: ?Sized> Read<'a, T> {
         }
     }
 
+    /// Narrows the borrow to a part of the value.
+    pub(crate) fn part<U: ?Sized>(self, part: impl FnOnce(&T) -> &U) -> Read<'a, U> {
+        Read { value: NonNull::from(part(&self)), borrow: self.borrow }
+    }
+
     /// Narrows the borrow to a part of the value, if there is such a part.
     #[inline]
     pub(crate) fn filter_map<U: ?Sized>(
@@ -268,6 +273,12 @@ impl<'a, T: ?Sized> Read<'a, T> {
 }
 
 impl<'a, T: ?Sized> Write<'a, T> {
+    /// Narrows the borrow to a part of the value.
+    pub(crate) fn part<U: ?Sized>(mut self, part: impl FnOnce(&mut T) -> &mut U) -> Write<'a, U> {
+        let value = NonNull::from(part(&mut self));
+        Write { value, borrow: self.borrow, lent: PhantomData }
+    }
+
     /// Narrows the borrow to a part of the value, if there is such a part.
     #[inline]
     pub(crate) fn filter_map<U: ?Sized>(

@@ -27,16 +27,19 @@ pub(crate) struct TypeIndex<T> {
 impl<T: 'static> TypeIndex<T> {
     /// Looks the number up in the registry, or enters the type there.
     pub(crate) fn of() -> Self {
-        let id = TypeId::of::<T>();
-        let known = REGISTRY.read().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
-        let number = known.unwrap_or_else(|| {
-            let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
-            let next = u32::try_from(registry.len()).expect("fewer than 2^32 types exist");
-            assert!(next != UNKNOWN, "fewer than 2^32 - 1 types exist");
-            *registry.entry(id).or_insert(next)
-        });
-        Self { number, of: PhantomData }
+        Self { number: number_of(TypeId::of::<T>()), of: PhantomData }
     }
+}
+
+/// The number of the type with this id. Apart from [`TypeIndex::of`], so that no type has it compiled for itself.
+fn number_of(id: TypeId) -> u32 {
+    let known = REGISTRY.read().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
+    known.unwrap_or_else(|| {
+        let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+        let next = u32::try_from(registry.len()).expect("fewer than 2^32 types exist");
+        assert!(next != UNKNOWN, "fewer than 2^32 - 1 types exist");
+        *registry.entry(id).or_insert(next)
+    })
 }
 
 impl<T> TypeIndex<T> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::Plan;
 use super::key::{Comparison, Key, Spelling, Tag};
-use crate::cell::{Cell, Read};
+use crate::cell::{Cell, Read, Write};
 
 /// Queries of different shape that can have a plan at a time.
 const PLACES: usize = 128;
@@ -76,7 +76,7 @@ struct Place {
 /// A query that was asked for, and its plan.
 #[derive(Default)]
 pub(crate) struct Entry {
-    key: Vec<u64>,
+    key: Key,
     plan: Option<Plan>,
     too_big: bool,
 }
@@ -118,7 +118,7 @@ impl Plans {
     ) -> Finding<'a> {
         if let Some(place) = self.place_of(tag_of(query))
             && let Some(entry) = open(&place.entry)
-            && query.is_spelled(&entry.key)
+            && query.is_spelled(&entry.key.0)
         {
             place.used.store(self.clock.load(Ordering::Relaxed), Ordering::Relaxed);
             if entry.too_big {
@@ -134,7 +134,17 @@ impl Plans {
 
     /// Keeps a plan, if its place can be had and it fits, and gives it back to be used.
     pub(crate) fn keep(&self, query: &impl Asked, plan: Plan) -> Option<Read<'_, Plan>> {
-        let place = self.place_of(tag_of(query))?;
+        self.keep_for(tag_of(query), &|words| query.is_spelled(words), plan)
+    }
+
+    /// As `keep`, for the query with this tag that knows its words; compiled once, not for each query.
+    fn keep_for(
+        &self,
+        tag: u64,
+        is_spelled: &dyn Fn(&[u64]) -> bool,
+        plan: Plan,
+    ) -> Option<Read<'_, Plan>> {
+        let place = self.place_of(tag)?;
         let bytes = plan.heap_bytes();
         let too_big = bytes > self.budget;
         if !too_big {
@@ -142,7 +152,7 @@ impl Plans {
         }
         {
             let mut entry = place.entry.try_write().ok()?;
-            if !query.is_spelled(&entry.key) {
+            if !is_spelled(&entry.key.0) {
                 return None;
             }
             self.release(entry.plan.take());
@@ -153,10 +163,12 @@ impl Plans {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
             entry.plan = Some(plan);
         }
-        match self.find(query) {
-            Finding::Plan(plan) => Some(plan),
-            _ => None,
+        let entry = place.entry.try_read().ok()?;
+        // Another thread may have been here meanwhile.
+        if !is_spelled(&entry.key.0) {
+            return None;
         }
+        entry.filter_map(|entry| entry.plan.as_ref())
     }
 
     /// The place whose tag this is.
@@ -171,26 +183,29 @@ impl Plans {
     #[cold]
     #[inline(never)]
     pub(crate) fn note(&self, query: &impl Asked) {
+        if let Some(mut entry) = self.give_place(tag_of(query)) {
+            query.spell(&mut entry.key);
+        }
+    }
+
+    /// A place for the query with this tag, if one can be had; the words of its key are to come.
+    fn give_place(&self, tag: u64) -> Option<Write<'_, Entry>> {
         let places = self.places.get_or_init(|| (0..PLACES).map(|_| Place::default()).collect());
         let now = self.clock.fetch_add(1, Ordering::Relaxed);
-        let tag = tag_of(query);
         let place =
             ways(places, tag).iter().max_by_key(|place| match place.tag.load(Ordering::Relaxed) {
                 own if own == tag => (2, 0),
                 0 => (1, 0),
                 _ => (0, now.wrapping_sub(place.used.load(Ordering::Relaxed))),
             });
-        let Some(place) = place else { return };
-        if let Ok(mut entry) = place.entry.try_write() {
-            self.release(entry.plan.take());
-            entry.too_big = false;
-            let mut key = Key(std::mem::take(&mut entry.key));
-            key.0.clear();
-            query.spell(&mut key);
-            entry.key = key.0;
-            place.tag.store(tag, Ordering::Relaxed);
-            place.used.store(now, Ordering::Relaxed);
-        }
+        let place = place?;
+        let mut entry = place.entry.try_write().ok()?;
+        self.release(entry.plan.take());
+        entry.too_big = false;
+        entry.key.0.clear();
+        place.tag.store(tag, Ordering::Relaxed);
+        place.used.store(now, Ordering::Relaxed);
+        Some(entry)
     }
 
     /// Drops plans that were not used for long, until there is room for `bytes` more.

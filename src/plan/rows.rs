@@ -116,21 +116,33 @@ impl Recorder {
     /// `expand` is given the row of a run, the number of a match in it and the place to append
     /// that match's position in the driver and its places to.
     pub(crate) fn finish(mut self, expand: impl Fn(&[u32], usize, &mut Vec<u32>)) -> Plan {
-        let plan = &mut self.plan;
-        if plan.matches >= SHORT_RUN * plan.len() {
-            plan.rows.shrink_to_fit();
+        if self.has_long_runs() {
             return self.plan;
         }
-        let (columns, width) = (plan.width - 2, plan.width - 1);
-        let mut rows = Vec::with_capacity(plan.matches * width);
-        for run in 0..plan.len() {
-            let (matches, row) = plan.run(run, columns);
+        let mut list = self.empty_list();
+        for at in 0..self.plan.len() {
+            let (matches, row) = self.plan.run(at, self.plan.width - 2);
             for nth in 0..matches.len() {
-                expand(row, nth, &mut rows);
+                expand(row, nth, &mut list.rows);
             }
         }
-        debug_assert_eq!(rows.len(), plan.matches * width);
-        Plan { kind: Kind::List, width, rows, matches: plan.matches }
+        debug_assert_eq!(list.rows.len(), list.matches * list.width);
+        list
+    }
+
+    /// Whether the runs are worth being runs; if so, gives back what they do not need.
+    fn has_long_runs(&mut self) -> bool {
+        let are_long = self.plan.matches >= SHORT_RUN * self.plan.len();
+        if are_long {
+            self.plan.rows.shrink_to_fit();
+        }
+        are_long
+    }
+
+    /// A list with room for all matches.
+    fn empty_list(&self) -> Plan {
+        let (matches, width) = (self.plan.matches, self.plan.width - 1);
+        Plan { kind: Kind::List, width, rows: Vec::with_capacity(matches * width), matches }
     }
 }
 

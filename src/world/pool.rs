@@ -177,7 +177,7 @@ impl World {
             return;
         };
         let draft = pool.draft();
-        pool.write(draft);
+        pool.write_all(draft);
         let tag = pool.tag;
         if tag.is_noted {
             let component = tag.id.index() as u32;

@@ -65,7 +65,7 @@ impl<T: Component> PoolBox<T> {
         if let Some(value) = self.cell.get_mut().get(entity) {
             let drafted = self.drafted.take().filter(|drafted| drafted.entity == entity);
             let removal = drafted.unwrap_or_else(|| removal(entity, value));
-            self.overtaken.extend(self.journal.get_mut().push(removal));
+            self.write(removal);
         }
     }
 
@@ -87,16 +87,28 @@ impl<T: Component> PoolBox<T> {
     ///
     /// Made before anything is changed: a copy may unwind.
     pub(super) fn draft(&mut self) -> Vec<Removal<T>> {
-        if !self.tag.is_journaled {
-            return Vec::new();
+        let mut drafts = Vec::new();
+        if self.tag.is_journaled {
+            let map = self.cell.get_mut();
+            drafts.reserve(map.len());
+            // Not by `collect`, which is a lot of code for every component there is.
+            for (entity, value) in map.iter() {
+                drafts.push(removal(entity, value));
+            }
         }
-        self.cell.get_mut().iter().map(|(entity, value)| removal(entity, value)).collect()
+        drafts
     }
 
     /// Writes entries into the journal.
-    pub(super) fn write(&mut self, removals: Vec<Removal<T>>) {
+    pub(super) fn write_all(&mut self, removals: Vec<Removal<T>>) {
         for removal in removals {
-            self.overtaken.extend(self.journal.get_mut().push(removal));
+            self.write(removal);
+        }
+    }
+
+    fn write(&mut self, removal: Removal<T>) {
+        if let Some(overtaken) = self.journal.get_mut().push(removal) {
+            self.overtaken.push(overtaken);
         }
     }
 
@@ -107,7 +119,7 @@ impl<T: Component> PoolBox<T> {
             Some(_) => (Some(value), None),
             None => (None, Some(value)),
         };
-        self.write(vec![Removal::new(entity, kept)]);
+        self.write(Removal::new(entity, kept));
         rest
     }
 
@@ -115,9 +127,10 @@ impl<T: Component> PoolBox<T> {
     #[cold]
     #[inline(never)]
     fn detach_journaled(&mut self, entity: Entity) -> u64 {
-        if let Some(value) = self.cell.get_mut().remove(entity) {
-            let rest = self.write_lost(entity, value);
-            self.limbo.extend(rest);
+        if let Some(value) = self.cell.get_mut().remove(entity)
+            && let Some(rest) = self.write_lost(entity, value)
+        {
+            self.limbo.push(rest);
         }
         if self.limbo.is_empty() && self.overtaken.is_empty() { 0 } else { self.tag.bit }
     }
@@ -258,8 +271,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     #[track_caller]
     fn read(&self) -> Result<Read<'_, SharedMap>, Conflict> {
-        let guard = self.cell.try_read()?;
-        Ok(guard.filter_map(|map| Some(map as &SharedMap)).expect("always some"))
+        Ok(self.cell.try_read()?.part(|map| map as &SharedMap))
     }
 
     #[track_caller]
@@ -269,8 +281,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     #[track_caller]
     fn write(&self) -> Result<Write<'_, SharedMap>, Conflict> {
-        let guard = self.cell.try_write()?;
-        Ok(guard.filter_map(|map| Some(map as &mut SharedMap)).expect("always some"))
+        Ok(self.cell.try_write()?.part(|map| map as &mut SharedMap))
     }
 
     fn map_mut(&mut self) -> &mut dyn AnyMap {
@@ -303,7 +314,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn journal_all(&mut self, draft: Box<dyn Any>) {
-        self.write(*draft.downcast().expect("made by this pool"));
+        self.write_all(*draft.downcast().expect("made by this pool"));
     }
 
     fn drop_overtaken(&mut self) {
@@ -311,9 +322,10 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn journal_size(&self) -> (usize, u64, usize) {
-        self.journal
-            .try_read()
-            .map_or((0, 0, 0), |journal| (journal.len(), journal.overtaken(), journal.heap_bytes()))
+        match self.journal.try_read() {
+            Ok(journal) => (journal.len(), journal.overtaken(), journal.heap_bytes()),
+            Err(_) => (0, 0, 0),
+        }
     }
 
     fn take_echo(&mut self) -> Vec<Event> {

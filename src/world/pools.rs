@@ -226,31 +226,47 @@ impl Pools {
     #[inline(never)]
     fn create<T: Component>(&mut self) -> NonNull<PoolBox<T>> {
         let index = T::type_slot().map_or_else(TypeIndex::of, TypeSlot::get).get();
+        let tag = self.next_tag();
+        let pool = self.enter(Box::new(PoolBox::<T>::new(tag)), index, Extras::of::<T>()).cast();
+        debug_assert!(find::<T>(&self.by_type) == Some(pool) && self.is_of::<T>(pool.cast()), "C2");
+        pool
+    }
+
+    /// The tag of the pool that is made next.
+    fn next_tag(&mut self) -> Tag {
         let place = self.list.len();
         let number = u32::try_from(place).expect("fewer than 2^32 component types");
         let bits = codes::bits_of(place);
-        let shared = place >= BITS;
-        if shared {
-            // From here on a bit says "maybe" for the pool that had it alone, too.
-            for id in (0..BITS).filter(|id| bits >> id & 1 == 1) {
-                self.at_mut(id).tag_mut().keep = u64::MAX;
-            }
+        if place < BITS {
+            return Tag::new(ComponentId::new(number), bits, !bits);
         }
-        let keep = if shared { u64::MAX } else { !bits };
-        let id = ComponentId::new(number);
-        let tag = Tag::new(id, bits, keep);
+        // From here on a bit says "maybe" for the pool that had it alone, too.
+        for id in (0..BITS).filter(|id| bits >> id & 1 == 1) {
+            self.at_mut(id).tag_mut().keep = u64::MAX;
+        }
+        Tag::new(ComponentId::new(number), bits, u64::MAX)
+    }
+
+    /// Takes in a pool with the next tag. `index` is that of its type (C2).
+    ///
+    /// What knows no type is here and in `next_tag`, and compiled once, not for every component.
+    fn enter(
+        &mut self,
+        pool: Box<dyn AnyPool>,
+        index: usize,
+        extras: &Extras,
+    ) -> NonNull<dyn AnyPool> {
+        let number = self.list.len() as u32;
+        let pool = NonNull::from(Box::leak(pool));
         if self.by_type.len() <= index {
             self.by_type.resize(index + 1, None);
         }
-        self.list.reserve(1);
-        let pool = NonNull::from(Box::leak(Box::new(PoolBox::<T>::new(tag))));
         self.list.push(pool);
         self.by_type[index] = Some(pool.cast());
-        debug_assert!(find::<T>(&self.by_type) == Some(pool) && self.is_of::<T>(pool.cast()), "C2");
-        let extras = Extras::of::<T>();
         for (what, hook) in extras.hooks() {
             _ = self.notes.signals.connect(what, number, Box::new(hook));
         }
+        let shared = number as usize >= BITS;
         if shared {
             let (groups, family) = self.split();
             groups.read_bits(|id| family.tag(id).bit());
