@@ -8,10 +8,11 @@ use super::filter::QueryFilter;
 use super::opening::Opening;
 use super::piece::Views;
 use super::prefix::{aligned, covering};
-use super::survey::{Column, Speller, Survey, Wanted};
+use super::survey::{Column, Marks, Speller, Survey, Surveyor, Wanted};
 use super::term::QueryData;
+use crate::cell::Read;
 use crate::entity::Entity;
-use crate::plan::{Asked, Spelling};
+use crate::plan::{Asked, Plan, Plans, Spelling};
 use crate::world::BorrowConflict;
 
 /// The guards of a query, and how it looks at what they lend. As long as they are held nothing moves.
@@ -66,8 +67,15 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         let ((mut data, filter), mut survey) = self.look();
         let mut entities = match survey.driver {
             Some(driver) => driver.entities,
+            None if const { D::PROVES_LIFE } => unreachable!("it requires a pool"),
             None => self.living(),
         };
+        // One pool, all of which matches: groups know nothing more, and need not be compiled.
+        if const { D::COLUMNS == 1 && D::PROVES_LIFE && F::IS_OPEN } {
+            debug_assert!(survey.is_aligned());
+            let world = self.opening.world;
+            return (Views { data, filter, entities, world, is_sure: true }, survey);
+        }
         let mut is_sure = survey.is_aligned();
         // What groups know comes in parts that fit into registers: views that are filled in by a
         // function that is called stay in memory, whether it is called or not.
@@ -102,14 +110,18 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     #[cold]
     #[inline(never)]
     pub(super) fn align(&self, is_known: bool) -> bool {
-        let ((data, filter), _) = self.look();
         let mut compared = Compared::new(is_known);
-        D::columns(data, &mut compared);
-        F::columns(filter, &mut compared);
+        self.show(&mut compared);
         let Some(mut noted) = compared.number() else { return false };
-        D::columns(data, &mut noted);
-        F::columns(filter, &mut noted);
+        self.show(&mut noted);
         true
+    }
+
+    /// Shows the pools to who is in no hurry.
+    #[inline(never)]
+    pub(super) fn show<'a>(&'a self, mut to: &mut dyn Surveyor<'a>) {
+        D::columns(D::view(&self.data, self.opening.span()), &mut to);
+        F::columns(F::view(&self.filter, self.opening.span()), &mut to);
     }
 
     /// The pool of a component as the driver.
@@ -169,22 +181,32 @@ pub(super) struct Shape<'s, 'a, D: QueryData, F: QueryFilter> {
 impl<D: QueryData, F: QueryFilter> Asked for Shape<'_, '_, D, F> {
     #[inline(always)]
     fn spell(&self, to: &mut impl Spelling) {
-        // A plan has positions of the driver, so which one that is belongs to its key.
-        let mut wanted = self.survey.wanted;
-        if let Some(prefix) = self.survey.prefix {
-            wanted = Some(prefix.only);
-            to.stamp(prefix.len as u64);
-        }
-        let mut speller = Speller::new(to, wanted);
+        let mut speller = Speller::new(to, self.survey.marks());
         D::columns(self.views.data, &mut speller);
         F::columns(self.views.filter, &mut speller);
     }
 }
 
-impl<D: QueryData, F: QueryFilter> Asked for Held<'_, D, F> {
-    #[inline]
+/// The same for who is in no hurry. Knows no type, so that a query is not compiled for it.
+pub(super) struct Spelled<'s, 'a> {
+    pub(super) marks: Marks,
+    pub(super) show: &'s dyn Fn(&mut dyn Surveyor<'a>),
+}
+
+impl Asked for Spelled<'_, '_> {
     fn spell(&self, to: &mut impl Spelling) {
-        let (views, survey) = self.survey();
-        Shape { views, survey: &survey }.spell(to);
+        (self.show)(&mut Speller::new(to, self.marks));
+    }
+}
+
+impl Spelled<'_, '_> {
+    /// Remembers that the query was walked.
+    pub(super) fn note(&self, plans: &Plans) {
+        plans.note(self);
+    }
+
+    /// Keeps the plan of the query.
+    pub(super) fn keep<'p>(&self, plans: &'p Plans, plan: Plan) -> Option<Read<'p, Plan>> {
+        plans.keep(self, plan)
     }
 }

@@ -15,9 +15,14 @@ pub(super) struct Merged<'a, D: QueryData, F: QueryFilter> {
 }
 
 impl<'a, D: QueryData, F: QueryFilter> Merged<'a, D, F> {
-    pub(super) fn new(mut piece: Piece<'a, D, F>) -> Self {
-        let ahead = piece.next_stretch();
-        Self { piece, ahead }
+    pub(super) fn new(piece: Piece<'a, D, F>) -> Self {
+        Self { piece, ahead: None }
+    }
+
+    /// The next stretch of the piece. Compiled once: all ways through a query are in it.
+    #[inline(never)]
+    fn step(&mut self) -> Option<Stretch<D>> {
+        self.piece.next_stretch()
     }
 }
 
@@ -25,11 +30,12 @@ impl<D: QueryData, F: QueryFilter> Iterator for Merged<'_, D, F> {
     type Item = Stretch<D>;
 
     fn next(&mut self) -> Option<Stretch<D>> {
-        let mut run = self.ahead.take()?;
-        while let Some(next) = self.piece.next_stretch() {
-            let goes_on = run.driver_at + run.len == next.driver_at
-                && D::is_same(D::step(run.place, run.len), next.place);
-            if !goes_on {
+        let mut run = match self.ahead.take() {
+            Some(ahead) => ahead,
+            None => self.step()?,
+        };
+        while let Some(next) = self.step() {
+            if !run.goes_on_with(&next) {
                 self.ahead = Some(next);
                 break;
             }

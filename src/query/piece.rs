@@ -38,6 +38,14 @@ pub(super) struct Stretch<D: QueryData> {
     pub(super) place: D::Place,
 }
 
+impl<D: QueryData> Stretch<D> {
+    /// Whether another one begins where this one ends, in every pool.
+    pub(super) fn goes_on_with(&self, next: &Self) -> bool {
+        self.driver_at + self.len == next.driver_at
+            && D::is_same(D::step(self.place, self.len), next.place)
+    }
+}
+
 /// Some of the matches: those from `at` to `end`.
 pub(super) struct Piece<'a, D: QueryData, F: QueryFilter> {
     pub(super) views: Views<'a, D, F>,
@@ -76,6 +84,9 @@ pub(super) struct Guess {
     /// Whether every entity of the driver matches.
     pub(super) is_exact: bool,
 }
+
+const NO_PLAN: &str = "a query over one pool has no plan";
+const NO_PICK: &str = "only filters of changes know positions";
 
 /// A stretch at least this long is worth the try.
 const WORTHWHILE: usize = 4;
@@ -172,7 +183,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
 impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     /// The next stretch from position `at` of the driver on, without a plan.
     #[inline(always)]
-    fn find_stretch(
+    pub(super) fn find_stretch(
         self,
         search: D::Search<'a>,
         at: &mut usize,
@@ -317,6 +328,10 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
         Self { views, way: Way::Picked(places), at: 0, end: places.len() }
     }
 
+    /// Whether the query can have a plan: it has several pools, and its matches depend on structure alone. What cannot be is
+    /// not compiled: most of a program is queries.
+    pub(super) const CAN_BE_PLANNED: bool = !F::IS_TIMED && (D::COLUMNS > 1 || !F::IS_OPEN);
+
     /// Whether a query of so many columns can be walked as one stretch.
     pub(super) const CAN_BE_ALIGNED: bool = D::COLUMNS <= FRONT.len();
 
@@ -348,6 +363,10 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
             return None;
         }
         match &mut self.way {
+            Way::Runs(..) | Way::List(_) if const { !Self::CAN_BE_PLANNED } => {
+                unreachable!("{NO_PLAN}")
+            }
+            Way::Picked(_) if const { !F::IS_TIMED } => unreachable!("{NO_PICK}"),
             Way::Runs(plan, run) => {
                 let (matches, row) = plan.run(*run, D::COLUMNS);
                 let skipped = self.at - matches.start;
@@ -399,6 +418,8 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
     ) -> A {
         let mut folded = start;
         match self.way {
+            Way::List(_) if const { !Self::CAN_BE_PLANNED } => unreachable!("{NO_PLAN}"),
+            Way::Picked(_) if const { !F::IS_TIMED } => unreachable!("{NO_PICK}"),
             Way::Runs(..) | Way::Aligned => {
                 while let Some(stretch) = self.next_stretch() {
                     folded = self.views.fold_stretch::<M, A>(stretch, folded, &mut step);

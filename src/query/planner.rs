@@ -12,10 +12,9 @@
 use std::sync::OnceLock;
 
 use super::filter::QueryFilter;
-use super::held::{Held, Shape};
-use super::merged::Merged;
-use super::piece::{Guess, Piece, Views};
-use super::survey::{Requirement, Survey, UNKNOWN, Wanted};
+use super::held::{Held, Shape, Spelled};
+use super::piece::{Guess, Piece, Stretch, Views};
+use super::survey::{Marks, Requirement, Survey, UNKNOWN, Wanted};
 use super::term::QueryData;
 use super::{Iter, IterMut, Query, Walk};
 use crate::cell::{Cell, Read};
@@ -40,11 +39,11 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[inline(always)]
     pub(super) fn matches(&self) -> Piece<'_, D, F> {
         let (views, survey) = self.held.survey();
-        if survey.is_simple() {
+        if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() {
             return piece(views, &survey, None);
         }
         if self.plan().is_none()
-            && let Some(plan) = self.held.find_plan(&Shape { views, survey: &survey })
+            && let Some(plan) = self.held.find_plan(Shape { views, survey: &survey })
         {
             // Another thread may have been faster, with the same plan.
             _ = self.shared_plan.set(plan);
@@ -56,18 +55,16 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[inline(always)]
     pub(super) fn matches_mut(&mut self) -> Piece<'_, D, F> {
         let (views, survey) = self.held.survey();
-        if survey.is_simple() {
+        if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() {
             return piece(views, &survey, None);
         }
-        if self.held.opening.is_alone()
-            && let Some(plan) = self.held.find_plan_alone(&Shape { views, survey: &survey })
-        {
-            return piece(views, &survey, Some(plan));
-        }
         if self.plan().is_none()
-            && let Some(plan) = self.held.find_plan(&Shape { views, survey: &survey })
+            && let Some(plan) = self.held.find_plan_alone(Shape { views, survey: &survey })
         {
-            self.plan = Some(plan);
+            match plan.into_unmarked() {
+                Ok(plan) => return piece(views, &survey, Some(plan)),
+                Err(plan) => self.plan = Some(plan),
+            }
         }
         piece(views, &survey, self.plan())
     }
@@ -98,46 +95,61 @@ pub(super) fn piece<'a, D: QueryData, F: QueryFilter>(
 }
 
 impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
-    /// The plan for one who has the world to himself, if there is one.
+    /// As `find_plan`, for one who has the query to himself: if he has the world to himself, too, a plan that
+    /// there is comes without a mark.
     #[inline(always)]
-    fn find_plan_alone(&self, asked: &Shape<'_, '_, D, F>) -> Option<&'w Plan> {
-        debug_assert!(self.opening.is_alone(), "B2");
-        // SAFETY: nobody else has the world (B2). This query does not replace a plan that it
-        // finds, and pools that it has borrowed do not change, so it finds the same every time.
-        let open = |cell: &'w Cell<_>| Some(unsafe { cell.read_unmarked() });
-        match self.opening.world.plans().find_by(asked, open) {
-            Finding::Plan(plan) => plan.into_unmarked().ok(),
-            _ => None,
-        }
+    fn find_plan_alone(&self, asked: Shape<'_, '_, D, F>) -> Option<Read<'w, Plan>> {
+        let is_alone = self.opening.is_alone();
+        let finding = self.opening.world.plans().find_by(&asked, |cell: &'w Cell<_>| {
+            if is_alone {
+                // SAFETY: nobody else has the world (B2). This query does not replace a plan that it
+                // finds, and pools that it has borrowed do not change, so it finds the same every time.
+                return Some(unsafe { cell.read_unmarked() });
+            }
+            cell.try_read().ok()
+        });
+        self.use_finding(finding, asked)
     }
 
     /// Looks for the plan, or makes one if that is worth it.
     #[inline(always)]
-    fn find_plan(&self, asked: &Shape<'_, '_, D, F>) -> Option<Read<'w, Plan>> {
-        match self.opening.world.plans().find(asked) {
+    fn find_plan(&self, asked: Shape<'_, '_, D, F>) -> Option<Read<'w, Plan>> {
+        self.use_finding(self.opening.world.plans().find(&asked), asked)
+    }
+
+    #[inline(always)]
+    fn use_finding(
+        &self,
+        finding: Finding<'w>,
+        asked: Shape<'_, '_, D, F>,
+    ) -> Option<Read<'w, Plan>> {
+        match finding {
             Finding::Plan(plan) => Some(plan),
-            Finding::Unchanged => self.make_plan(),
-            Finding::New => self.note(),
+            Finding::Unchanged => self.make_plan(asked.views, asked.survey.marks()),
+            Finding::New => {
+                self.note(asked.survey.marks());
+                None
+            }
             Finding::TooBig => None,
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn make_plan(&self) -> Option<Read<'w, Plan>> {
+    fn make_plan(&self, views: Views<'_, D, F>, marks: Marks) -> Option<Read<'w, Plan>> {
         // Better than a plan, for all queries over some of these pools: from the next walk on.
         if self.align(false) {
             return None;
         }
-        self.opening.world.plans().keep(self, record(self.survey().0))
+        let spelled = Spelled { marks, show: &|to| self.show(to) };
+        spelled.keep(self.opening.world.plans(), record(views))
     }
 
     /// Remembers that the query was walked; there is no plan yet.
     #[cold]
     #[inline(never)]
-    fn note(&self) -> Option<Read<'w, Plan>> {
-        self.opening.world.plans().note(self);
-        None
+    fn note(&self, marks: Marks) {
+        Spelled { marks, show: &|to| self.show(to) }.note(self.opening.world.plans());
     }
 }
 
@@ -182,9 +194,19 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
 /// Finds all matches and writes them down.
 pub(super) fn record<D: QueryData, F: QueryFilter>(views: Views<'_, D, F>) -> Plan {
     let mut recorder = Recorder::new(D::COLUMNS);
-    for run in Merged::new(Piece::direct(views, Guess::new(false, false))) {
+    let mut write = |run: Stretch<D>| {
         recorder.run(run.driver_at, run.len, |numbers| D::save(run.place, numbers));
+    };
+    // Not by `Merged`, which knows all ways.
+    let (search, mut at, mut guess) = (D::search(views.data), 0, Guess::new(false, false));
+    let mut last: Option<Stretch<D>> = None;
+    while let Some(next) = views.find_stretch(search, &mut at, views.entities.len(), &mut guess) {
+        match &mut last {
+            Some(run) if run.goes_on_with(&next) => run.len += next.len,
+            last => _ = last.replace(next).map(&mut write),
+        }
     }
+    _ = last.map(&mut write);
     recorder.finish(|row, nth, list| {
         list.push(row[0] + nth as u32);
         D::save(D::step(D::load(&row[1..]), nth), list);

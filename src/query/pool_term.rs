@@ -112,13 +112,15 @@ impl<'a, T: Component> PoolView<'a, T> {
         }
     }
 
-    #[inline]
-    fn columns(self, survey: &mut impl Surveyor<'a>) {
-        let (stamp, order) =
-            self.map.map_or((0, &NO_ORDER), |map| (map.set().stamp(), map.set().order()));
+    #[inline(always)]
+    fn column(self) -> Column<'a> {
+        let (stamp, order) = match self.map {
+            Some(map) => (map.set().stamp(), map.set().order()),
+            None => (0, &NO_ORDER),
+        };
         let name = std::any::type_name::<T>();
         let (id, entities) = (self.id, self.entities());
-        survey.column(Column { role: Role::Fetched, id, stamp, order, entities, name });
+        Column { role: Role::Fetched, id, stamp, order, entities, name }
     }
 
     #[inline(always)]
@@ -275,7 +277,7 @@ macro_rules! pool_term {
 
             #[inline]
             fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
-                view.columns(survey);
+                survey.column(view.column());
             }
 
             #[inline]

@@ -43,6 +43,21 @@ pub trait Surveyor<'a> {
     fn end(&mut self);
 }
 
+/// For who is in no hurry: a query is compiled once for all of them.
+impl<'a> Surveyor<'a> for &mut (dyn Surveyor<'a> + '_) {
+    fn column(&mut self, column: Column<'a>) {
+        (**self).column(column);
+    }
+
+    fn begin(&mut self, part: Part) {
+        (**self).begin(part);
+    }
+
+    fn end(&mut self) {
+        (**self).end();
+    }
+}
+
 /// A pool that a query names.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<'a> {
@@ -187,6 +202,15 @@ impl Survey<'_> {
         Needs { masks, has_choice, wanted, shortest, pools }
     }
 
+    /// What the key of a plan has beside the pools.
+    #[inline(always)]
+    pub(super) fn marks(&self) -> Marks {
+        match self.prefix {
+            Some(prefix) => Marks { wanted: Some(prefix.only), members: Some(prefix.len as u64) },
+            None => Marks { wanted: self.wanted, members: None },
+        }
+    }
+
     #[inline]
     fn mark(&mut self, which: usize, id: u32) {
         match &mut self.masks {
@@ -273,13 +297,24 @@ impl<'a> Surveyor<'a> for Requirement {
 /// What marks the wanted driver in a key.
 const DRIVER: u64 = 8;
 
+/// What a key has beside the pools. A plan has positions of the driver, so which one that is belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marks {
+    wanted: Option<Wanted>,
+    /// Members of the group that says who matches.
+    members: Option<u64>,
+}
+
 /// Spells the key of a plan.
 pub(super) struct Speller<'s, S>(&'s mut S);
 
 impl<'s, S: Spelling> Speller<'s, S> {
     #[inline]
-    pub(super) fn new(to: &'s mut S, wanted: Option<Wanted>) -> Self {
-        if let Some(wanted) = wanted {
+    pub(super) fn new(to: &'s mut S, marks: Marks) -> Self {
+        if let Some(members) = marks.members {
+            to.stamp(members);
+        }
+        if let Some(wanted) = marks.wanted {
             to.shape(u64::from(wanted.id) << 8 | DRIVER);
         }
         Self(to)
@@ -309,7 +344,7 @@ impl<'a, S: Spelling> Surveyor<'a> for Speller<'_, S> {
 const BLOCK: usize = 16;
 
 /// How many entities two slices have in common from the start.
-#[inline]
+// Not inlined: it is a loop of its own, and every query has several of them.
 pub(super) fn common_prefix(a: &[Entity], b: &[Entity]) -> usize {
     let len = a.len().min(b.len());
     let (a, b) = (&a[..len], &b[..len]);

@@ -25,6 +25,7 @@ mod order;
 mod pool;
 mod pool_box;
 mod pool_error;
+mod pool_journal;
 mod pool_read;
 mod pools;
 mod react;

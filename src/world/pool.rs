@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::gate;
 use super::grouping::OwnedByGroup;
 use super::lease::Lease;
-use super::pool_box::{AnyPool, Map, removal};
+use super::pool_box::{AnyPool, Map};
+use super::pool_journal::removal;
 use super::pool_read::Pool;
 use super::pools::name_of;
 use super::react::{Event, Removal, What};
@@ -176,8 +177,8 @@ impl World {
         let Some(pool) = self.pools.get_mut::<T>().filter(|pool| pool.tag.needs_care) else {
             return;
         };
-        let draft = pool.draft();
-        pool.write_all(draft);
+        let draft = pool.draft_all();
+        pool.journal_all(draft);
         let tag = pool.tag;
         if tag.is_noted {
             let component = tag.id.index() as u32;
@@ -314,9 +315,8 @@ impl<T: Component> PoolMut<'_, T> {
     /// As `remove`, for a component that somebody cares for.
     #[inline(never)]
     fn remove_with_care(&mut self, entity: Entity, word: &AtomicU64) -> Option<T> {
-        let overtaken = match &mut self.journal {
-            // Made before anything is changed: a copy may unwind.
-            Some(journal) => journal.push(removal(entity, self.map.get(entity)?)),
+        let overtaken = match self.journal {
+            Some(_) => self.journal_one(entity)?,
             None => None,
         };
         let parts = (&mut *self.map, self.tag);
@@ -330,6 +330,15 @@ impl<T: Component> PoolMut<'_, T> {
         }
         drop(overtaken);
         Some(value)
+    }
+
+    /// Writes that an entity is about to lose its value, if it has one; hands back what had to go for it.
+    #[cold]
+    #[inline(never)]
+    fn journal_one(&mut self, entity: Entity) -> Option<Option<Removal<T>>> {
+        // Made before anything is changed: a copy may unwind.
+        let removal = removal(entity, self.map.get(entity)?);
+        Some(self.journal.as_mut()?.push(removal))
     }
 
     /// Keeps the values for which `keep` says `true`, and drops the others one by one.

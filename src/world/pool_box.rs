@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId};
 use std::mem;
 
+use super::pool_journal::KeepJournal;
 #[cfg(feature = "serde")]
 use super::pools::Pools;
 use super::pools::name_of;
@@ -24,14 +25,16 @@ pub(crate) struct PoolBox<T: Component> {
     pub(crate) cell: Cell<Map<T>>,
     /// Who has lost a value, for readers.
     pub(crate) journal: RemovalJournal<T>,
+    /// What writes into it, from the first reader on.
+    pub(super) keeper: Option<&'static dyn KeepJournal<T>>,
     /// What was done through `&World` and is to be told at the next refresh.
     pub(crate) echo: Cell<Vec<Event>>,
     /// Values taken out of the map whose drop has to wait until the books are right.
-    limbo: Vec<T>,
+    pub(super) limbo: Vec<T>,
     /// Entries of the journal that wait likewise.
-    overtaken: Vec<Removal<T>>,
+    pub(super) overtaken: Vec<Removal<T>>,
     /// The entry for a value that is about to go together with others.
-    drafted: Option<Removal<T>>,
+    pub(super) drafted: Option<Removal<T>>,
 }
 
 impl<T: Component> PoolBox<T> {
@@ -40,6 +43,7 @@ impl<T: Component> PoolBox<T> {
             tag,
             cell: Cell::new(EntityMap::default()),
             journal: Cell::default(),
+            keeper: None,
             echo: Cell::default(),
             limbo: Vec::new(),
             overtaken: Vec::new(),
@@ -57,24 +61,19 @@ impl<T: Component> PoolBox<T> {
 }
 
 impl<T: Component> PoolBox<T> {
-    /// Writes into the journal that an entity is about to lose its value, if it has one.
-    ///
-    /// A copy of the value is made before anything is changed: that may unwind.
+    /// Writes into the journal that an entity is about to lose its value, if somebody reads that.
     #[cold]
     pub(super) fn note_removal(&mut self, entity: Entity) {
-        if let Some(value) = self.cell.get_mut().get(entity) {
-            let drafted = self.drafted.take().filter(|drafted| drafted.entity == entity);
-            let removal = drafted.unwrap_or_else(|| removal(entity, value));
-            self.write(removal);
+        if let Some(keeper) = self.keeper {
+            keeper.note(self, entity);
         }
     }
 
     /// Makes the entry for a value that is about to go together with others: a copy may unwind.
     pub(super) fn draft_one(&mut self, entity: Entity) {
         self.drafted = None;
-        if self.tag.is_journaled {
-            let value = self.cell.get_mut().get(entity);
-            self.drafted = value.map(|value| removal(entity, value));
+        if let (Some(keeper), true) = (self.keeper, self.tag.is_journaled) {
+            self.drafted = keeper.draft_one(self, entity);
         }
     }
 
@@ -83,54 +82,12 @@ impl<T: Component> PoolBox<T> {
         self.drafted = None;
     }
 
-    /// Entries for the journal of all values, which are about to go; none if nobody reads them.
-    ///
-    /// Made before anything is changed: a copy may unwind.
-    pub(super) fn draft(&mut self) -> Vec<Removal<T>> {
-        let mut drafts = Vec::new();
-        if self.tag.is_journaled {
-            let map = self.cell.get_mut();
-            drafts.reserve(map.len());
-            // Not by `collect`, which is a lot of code for every component there is.
-            for (entity, value) in map.iter() {
-                drafts.push(removal(entity, value));
-            }
-        }
-        drafts
-    }
-
-    /// Writes entries into the journal.
-    pub(super) fn write_all(&mut self, removals: Vec<Removal<T>>) {
-        for removal in removals {
-            self.write(removal);
-        }
-    }
-
-    fn write(&mut self, removal: Removal<T>) {
-        if let Some(overtaken) = self.journal.get_mut().push(removal) {
-            self.overtaken.push(overtaken);
-        }
-    }
-
-    /// Writes into the journal that an entity has lost this value, which nobody else wants; hands it
-    /// back if the journal does not keep it.
-    fn write_lost(&mut self, entity: Entity, value: T) -> Option<T> {
-        let (kept, rest) = match T::keep_removed() {
-            Some(_) => (Some(value), None),
-            None => (None, Some(value)),
-        };
-        self.write(Removal::new(entity, kept));
-        rest
-    }
-
     /// As `detach`, while somebody reads who has lost a value.
     #[cold]
     #[inline(never)]
     fn detach_journaled(&mut self, entity: Entity) -> u64 {
-        if let Some(value) = self.cell.get_mut().remove(entity)
-            && let Some(rest) = self.write_lost(entity, value)
-        {
-            self.limbo.push(rest);
+        if let Some(keeper) = self.keeper {
+            keeper.detach(self, entity);
         }
         if self.limbo.is_empty() && self.overtaken.is_empty() { 0 } else { self.tag.bit }
     }
@@ -139,11 +96,6 @@ impl<T: Component> PoolBox<T> {
     pub(super) fn has_overtaken(&self) -> bool {
         !self.overtaken.is_empty()
     }
-}
-
-/// The entry of the journal for a value that is about to go.
-pub(super) fn removal<T: Component>(entity: Entity, value: &T) -> Removal<T> {
-    Removal::new(entity, T::keep_removed().map(|copy| copy(value)))
 }
 
 impl World {
@@ -305,16 +257,22 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn trim_journal(&mut self) {
-        let read_by_all = self.journal.get_mut().trim();
-        drop(read_by_all);
+        if let Some(keeper) = self.keeper {
+            keeper.trim(self);
+        }
     }
 
     fn draft_all(&mut self) -> Box<dyn Any> {
-        Box::new(self.draft())
+        match self.keeper {
+            Some(keeper) if self.tag.is_journaled => keeper.draft_all(self),
+            _ => Box::new(()),
+        }
     }
 
     fn journal_all(&mut self, draft: Box<dyn Any>) {
-        self.write_all(*draft.downcast().expect("made by this pool"));
+        if let Some(keeper) = self.keeper {
+            keeper.write_all(self, draft);
+        }
     }
 
     fn drop_overtaken(&mut self) {
@@ -322,9 +280,9 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn journal_size(&self) -> (usize, u64, usize) {
-        match self.journal.try_read() {
-            Ok(journal) => (journal.len(), journal.overtaken(), journal.heap_bytes()),
-            Err(_) => (0, 0, 0),
+        match self.keeper {
+            Some(keeper) => keeper.size(self),
+            None => (0, 0, 0),
         }
     }
 
@@ -348,7 +306,11 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     fn detach_all(&mut self, entities: &[Entity]) -> u64 {
         self.read_ahead(entities);
-        entities.iter().fold(0, |waiting, &entity| waiting | self.detach(entity))
+        let mut waiting = 0;
+        for &entity in entities {
+            waiting |= self.detach(entity);
+        }
+        waiting
     }
 
     fn read_ahead(&mut self, entities: &[Entity]) {

@@ -102,14 +102,10 @@ where
 {
     /// Spawns all that is left, as one batch.
     fn spawn_rest(&mut self, mut each: impl FnMut(Entity)) {
-        if repeated_component::<I::Item>().is_some() {
-            // The pools of such a bundle cannot all be taken out of the world.
-            self.by_ref().for_each(each);
-            return;
-        }
         self.ended = true;
-        if self.world.is_noted::<I::Item>() {
-            // One by one, so that each is noted; what is noted is delivered when all are there.
+        // One by one, so that each is noted; what is noted is delivered when all are there. Also a bundle with a
+        // component twice, whose pools cannot all be taken out of the world.
+        if repeated_component::<I::Item>().is_some() || self.world.is_noted::<I::Item>() {
             let bundles = &mut self.bundles;
             return self.world.held(|world| {
                 bundles.for_each(|bundle| each(world.spawn(bundle)));

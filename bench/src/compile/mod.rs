@@ -1,7 +1,9 @@
 //! What a dependency costs before it runs: build times and number of crates.
 //!
 //! For each library a tiny project is written into a temporary directory and built in release
-//! mode, first with nothing compiled (cold), then after a change to its own source (warm).
+//! mode, first with nothing compiled (cold), then after a change to its own source (warm). Then the program
+//! is repeated many times in one, each time with types of its own: what a game of some size costs after
+//! each change, in release and in debug mode.
 //! Sources are fetched beforehand, so that no download is timed.
 
 use std::{
@@ -27,6 +29,9 @@ struct Cost {
     version: &'static str,
     cold_seconds: f64,
     warm_seconds: f64,
+    /// A warm build of the program repeated [`programs::COPIES`] times.
+    many_seconds: f64,
+    many_debug_seconds: f64,
     crates: usize,
 }
 
@@ -45,7 +50,7 @@ pub fn run(names: &[String], json: Option<&Path>) -> Result<(), String> {
         .iter()
         .filter(|program| names.is_empty() || names.iter().any(|name| name == program.name))
         .collect();
-    let bar = ProgressBar::new(chosen.len() as u64 * 3);
+    let bar = ProgressBar::new(chosen.len() as u64 * STEPS);
     let style =
         ProgressStyle::with_template("{elapsed_precise} {wide_bar:.green/dim} {eta} left  {msg}");
     bar.set_style(style.expect("the template is well formed").progress_chars("━━╌"));
@@ -60,6 +65,9 @@ pub fn run(names: &[String], json: Option<&Path>) -> Result<(), String> {
     Ok(())
 }
 
+/// How often [`cost`] moves the bar.
+const STEPS: u64 = 5;
+
 fn cost(program: &Program, bar: &ProgressBar) -> Result<Cost, String> {
     let step = |what: &str| bar.set_message(format!("{}: {what}", program.name));
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -73,14 +81,28 @@ fn cost(program: &Program, bar: &ProgressBar) -> Result<Cost, String> {
     bar.inc(1);
 
     step("cold build");
-    let cold_seconds = build(project)?;
+    let cold_seconds = build(project, Mode::Release)?;
     bar.inc(1);
 
     step("warm build");
     // A new line changes the program's own crate and nothing else.
-    let changed = format!("{}\n// changed\n", program.source);
-    fs::write(project.join("src/main.rs"), changed).map_err(|error| error.to_string())?;
-    let warm_seconds = build(project)?;
+    let rewrite = |source: String| {
+        fs::write(project.join("src/main.rs"), source).map_err(|error| error.to_string())
+    };
+    rewrite(format!("{}\n// changed\n", program.source))?;
+    let warm_seconds = build(project, Mode::Release)?;
+    bar.inc(1);
+
+    step("many in one");
+    rewrite(program.repeated())?;
+    let many_seconds = build(project, Mode::Release)?;
+    bar.inc(1);
+
+    step("many in one, debug");
+    rewrite(program.source.to_owned())?;
+    build(project, Mode::Debug)?;
+    rewrite(program.repeated())?;
+    let many_debug_seconds = build(project, Mode::Debug)?;
     bar.inc(1);
 
     Ok(Cost {
@@ -88,6 +110,8 @@ fn cost(program: &Program, bar: &ProgressBar) -> Result<Cost, String> {
         version: program.version(),
         cold_seconds,
         warm_seconds,
+        many_seconds,
+        many_debug_seconds,
         crates,
     })
 }
@@ -104,9 +128,19 @@ fn write(project: &Path, program: &Program) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", project.display()))
 }
 
-fn build(project: &Path) -> Result<f64, String> {
+#[derive(Clone, Copy)]
+enum Mode {
+    Debug,
+    Release,
+}
+
+fn build(project: &Path, mode: Mode) -> Result<f64, String> {
+    let profile = match mode {
+        Mode::Debug => "--profile=dev",
+        Mode::Release => "--profile=release",
+    };
     let start = Instant::now();
-    cargo(project, ["build", "--release", "--offline", "--quiet"])?;
+    cargo(project, ["build", profile, "--offline", "--quiet"])?;
     Ok(start.elapsed().as_secs_f64())
 }
 
@@ -141,13 +175,22 @@ fn count_crates(tree: &str) -> usize {
 }
 
 fn table(costs: &[Cost]) -> String {
-    let mut out = String::from("| contestant | version | cold build s | warm build s | crates |\n");
-    out += "|---|---|--:|--:|--:|\n";
+    let copies = programs::COPIES;
+    let mut out = format!(
+        "| contestant | version | cold build s | warm build s | {copies} in one s | … in debug mode s | crates |\n"
+    );
+    out += "|---|---|--:|--:|--:|--:|--:|\n";
     for cost in costs {
         let _ = writeln!(
             out,
-            "| {} | {} | {:.1} | {:.2} | {} |",
-            cost.contestant, cost.version, cost.cold_seconds, cost.warm_seconds, cost.crates
+            "| {} | {} | {:.1} | {:.2} | {:.1} | {:.1} | {} |",
+            cost.contestant,
+            cost.version,
+            cost.cold_seconds,
+            cost.warm_seconds,
+            cost.many_seconds,
+            cost.many_debug_seconds,
+            cost.crates
         );
     }
     out
@@ -171,9 +214,25 @@ mod tests {
             version: "1",
             cold_seconds: 1.25,
             warm_seconds: 0.5,
+            many_seconds: 7.0,
+            many_debug_seconds: 3.5,
             crates: 3,
         };
 
-        assert!(table(&[cost]).ends_with("| hecs | 1 | 1.2 | 0.50 | 3 |\n"));
+        assert!(table(&[cost]).ends_with("| hecs | 1 | 1.2 | 0.50 | 7.0 | 3.5 | 3 |\n"));
+    }
+
+    #[test]
+    fn a_repeated_program_has_one_main_that_runs_all() {
+        for program in PROGRAMS {
+            let source = program.repeated();
+            assert_eq!(
+                source.matches("pub fn main()").count(),
+                programs::COPIES,
+                "{}",
+                program.name
+            );
+            assert!(source.contains("m0::main();") && source.contains("m24::main();"));
+        }
     }
 }

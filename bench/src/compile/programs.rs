@@ -2,6 +2,9 @@
 //!
 //! Dependencies are written as a user would write them first: default features.
 
+/// How often a program is repeated for what a larger one costs: 50 components and 50 queries.
+pub(super) const COPIES: usize = 25;
+
 /// A project of one file.
 pub(super) struct Program {
     /// The contestant it stands for.
@@ -19,6 +22,14 @@ impl Program {
             return env!("CARGO_PKG_VERSION");
         }
         self.dependency.split('"').nth(1).unwrap_or("-").trim_start_matches('=')
+    }
+
+    /// The program many times in one, each time in a module and with types of its own.
+    pub(super) fn repeated(&self) -> String {
+        let copy = self.source.replace("fn main()", "pub fn main()");
+        let modules: String = (0..COPIES).map(|nth| format!("mod m{nth} {{{copy}}}\n")).collect();
+        let calls: String = (0..COPIES).map(|nth| format!("    m{nth}::main();\n")).collect();
+        format!("{modules}\nfn main() {{\n{calls}}}\n")
     }
 }
 

@@ -74,7 +74,7 @@ impl World {
     /// ```
     pub fn removed<T: Component>(&mut self) -> RemovedCursor<T> {
         let pool = self.pools.get_or_create::<T>();
-        let place = pool.journal.get_mut().reader();
+        let place = pool.reader();
         self.pools.mark_care();
         RemovedCursor { place, component: PhantomData }
     }
