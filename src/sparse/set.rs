@@ -76,7 +76,7 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// Looks for entities that are about to leave: their slots are waited for all at once, and not
     /// one after the other.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn read_ahead(&self, entities: &[Entity]) {
         let finder = self.finder();
         let sum =

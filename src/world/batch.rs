@@ -277,6 +277,8 @@ pub(super) fn sign<W: BundleWriter>(world: &mut World, entity: Entity) -> bool {
 }
 
 impl<B: Bundle> Drop for Batch<'_, B> {
+    // Not inlined: it is dropped in two ways, and this is once for both.
+    #[inline(never)]
     fn drop(&mut self) {
         let Some(mut writer) = self.writer.take() else { return };
         self.world.entities.unclaim(&self.row[self.written..]);
