@@ -61,8 +61,8 @@ const AREAS: &[Area] = &[
         name: "group",
         folders: &["group"],
         tests: &[
-            "lib", "sole_owners", "group_storages", "order", "repeated_steps", "systems", "groups",
-            "group_panics", "snapshots", "model",
+            "lib", "sole_owners", "group_storages", "order", "reactions", "repeated_steps", "systems",
+            "groups", "group_panics", "snapshots", "model",
         ],
     },
     Area {
