@@ -19,8 +19,8 @@ pub(crate) const LIMIT: usize = 1 << 20;
 
 /// A list of entries and their readers.
 ///
-/// Each component type has one, so what knows no type is in [`Books`], and the deque is asked for little: a
-/// program compiles all of this once for each of its components.
+/// Each component type that has readers, and each type of messages, has one compiled for it. So what knows no type is
+/// in [`Books`], and the deque is asked for little.
 #[derive(Debug)]
 pub(crate) struct Journal<T> {
     entries: VecDeque<T>,

@@ -13,8 +13,8 @@ use crate::component::Component;
 use crate::entity::Entity;
 use crate::journal::Place;
 
-/// Keeps the journal of a pool. Apart from `note` and `detach`, which are one operation with what is removed, copies are
-/// made before anything is changed: that may unwind.
+/// Keeps the journal of a pool. Copies of values are made before anything is changed, because that may unwind; `detach`
+/// makes none.
 pub(super) trait KeepJournal<T: Component>: Send + Sync {
     /// Writes that an entity is about to lose its value, if it has one.
     fn note(&self, pool: &mut PoolBox<T>, entity: Entity);
