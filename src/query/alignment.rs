@@ -1,7 +1,8 @@
 //! Whether all pools of a query are in the same order: found out once, and noted in the pools (S6).
 
-use super::survey::{Column, Part, Role, Surveyor, common_prefix};
+use super::survey::{Column, Part, Role, Surveyor};
 use crate::entity::Entity;
+use crate::sparse::common_prefix;
 
 /// Compares the pools of a query.
 pub(super) struct Compared<'a> {

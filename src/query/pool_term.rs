@@ -6,13 +6,13 @@ use std::fmt;
 use std::ptr;
 
 use super::opening::Opening;
-use super::survey::{Column, NO_ORDER, Role, Surveyor, UNKNOWN, common_prefix};
+use super::survey::{Column, NO_ORDER, Role, Surveyor, UNKNOWN};
 use super::term::{QueryData, Row, Sealed};
 use crate::access::{Key, Usage};
 use crate::cell::{Edit, Read};
 use crate::component::{Component, MutOf, TrackingOf};
 use crate::entity::Entity;
-use crate::sparse::Finder;
+use crate::sparse::{Finder, common_prefix};
 use crate::storage::{EntityMap, Ref, Storage, Tracking, WithTicks};
 use crate::tick::Span;
 use crate::world::BorrowConflict;

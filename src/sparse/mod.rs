@@ -26,6 +26,7 @@ mod whole;
 pub use hashed::HashedMap;
 pub use map::{PagedMap, PagedView, SparseMap};
 pub use order::Order;
+pub(crate) use order::common_prefix;
 pub(crate) use set::Finder;
 pub use set::{Entry, SparseSet, VacantEntry};
 pub use slot::Slot;

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::entity::Entity;
+
 /// Counts the changes of a set, and has the number of its order.
 #[derive(Debug, Default)]
 pub(super) struct Stamp {
@@ -87,8 +89,36 @@ impl Order {
     }
 }
 
+/// Entities that are compared at once: few enough to be cheap when they differ, enough for the
+/// comparison to be done in wide registers.
+const BLOCK: usize = 16;
+
+/// How many entities two slices have in common from the start.
+// Not inlined: it is a loop of its own, and every query has several of them.
+pub(crate) fn common_prefix(a: &[Entity], b: &[Entity]) -> usize {
+    let len = a.len().min(b.len());
+    let (a, b) = (&a[..len], &b[..len]);
+    // The driver against itself.
+    if std::ptr::eq(a, b) {
+        return len;
+    }
+    let differs = |a: &[Entity], b: &[Entity]| {
+        let folded = a.iter().zip(b).fold(0, |bits, (a, b)| bits | (a.raw() ^ b.raw()));
+        folded != 0
+    };
+    let mut at = 0;
+    while at + BLOCK <= len && !differs(&a[at..at + BLOCK], &b[at..at + BLOCK]) {
+        at += BLOCK;
+    }
+    while at < len && a[at] == b[at] {
+        at += 1;
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
+    use super::common_prefix;
     use crate::entity::Entity;
     use crate::sparse::SparseSet;
 
@@ -105,5 +135,20 @@ mod tests {
         copy.remove(ids[0]);
         assert_eq!((copy.order().get(), set.order().get()), (0, number));
         assert_ne!(copy.order().number(), number);
+    }
+
+    #[test]
+    fn the_common_prefix_ends_where_the_first_entities_differ() {
+        let row = |len: u32| (0..len).map(|i| Entity::new(i, 0).unwrap()).collect::<Vec<_>>();
+        let a = row(100);
+
+        for at in 0..100 {
+            let mut b = row(100);
+            b[at] = Entity::new(500, 0).unwrap();
+            assert_eq!(common_prefix(&a, &b), at);
+            assert_eq!(common_prefix(&a, &row(at as u32)), at);
+        }
+        assert_eq!(common_prefix(&a, &row(100)), 100);
+        assert_eq!(common_prefix(&a, &a), 100);
     }
 }
