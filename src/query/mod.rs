@@ -12,6 +12,7 @@
 mod alignment;
 mod candidates;
 mod change;
+mod counted;
 mod dynamic;
 mod entity_term;
 mod explain;

@@ -39,6 +39,9 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[inline(always)]
     pub(super) fn matches(&self) -> Piece<'_, D, F> {
         let (views, survey) = self.held.survey();
+        if const { Piece::<D, F>::CAN_BE_PLANNED } && self.held.opening.world.is_adaptive() {
+            self.held.count_walk(&survey);
+        }
         if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() {
             return piece(views, &survey, None);
         }
@@ -55,6 +58,9 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[inline(always)]
     pub(super) fn matches_mut(&mut self) -> Piece<'_, D, F> {
         let (views, survey) = self.held.survey();
+        if const { Piece::<D, F>::CAN_BE_PLANNED } && self.held.opening.world.is_adaptive() {
+            self.held.count_walk(&survey);
+        }
         if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() {
             return piece(views, &survey, None);
         }

@@ -51,6 +51,7 @@ impl Schedule {
     pub(super) fn run(&mut self, world: &mut World, chosen: Option<&[bool]>) -> StepReport {
         let started = self.looks_at_the_clock().then(Instant::now);
         let alive = world.len() as i64;
+        world.forget_walks();
         let graph = self.graph.take().expect("built by the caller");
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.outcomes.resize_with(self.nodes.len(), Outcome::default);

@@ -12,7 +12,7 @@ use super::together::{self, Size};
 use super::types::SnapshotTypes;
 use crate::entity::Entities;
 use crate::tick::Tick;
-use crate::world::{GroupRecord, Returning, World};
+use crate::world::{GroupRecord, Learnt, Returning, World};
 
 /// Copies of everything that lives.
 #[derive(Default)]
@@ -22,6 +22,8 @@ pub(super) struct Moment {
     resources: Vec<Box<dyn Value>>,
     raw: Vec<RawColumn>,
     groups: GroupRecord,
+    /// What the world had learnt of its walks.
+    learnt: Learnt,
     tick: Tick,
 }
 
@@ -61,7 +63,8 @@ impl Moment {
         if let Ok(kept) = world.try_resource::<RawSections>() {
             self.raw.clone_from(&kept.0);
         }
-        (self.groups, self.tick) = (world.group_record(), world.tick());
+        (self.groups, self.learnt, self.tick) =
+            (world.group_record(), world.learnt(), world.tick());
         if !types.has_all_components(world) {
             // A group may depend on what was left out.
             self.groups.doubt();
@@ -81,6 +84,7 @@ impl Moment {
             together::each(columns.iter_mut().collect(), size, |column| column.exchange(by));
         };
         world.return_to(self.tick, &mut self.book, &mut columns, &self.groups, exchange);
+        world.relearn(&self.learnt);
     }
 
     /// Drops values that need it, and keeps the memory.

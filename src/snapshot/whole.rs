@@ -26,6 +26,7 @@ impl SnapshotTypes {
         let state = State::of(world, self)?;
         let mut clone = world.twin();
         state.put_quietly(&mut clone);
+        clone.adapt_as(world);
         clone.insert_transient(self.clone());
         Ok(clone)
     }

@@ -5,6 +5,7 @@
 //! `pool`, `pool_read` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
 //! modules add their own `impl World` blocks.
 
+mod adapt;
 mod batch;
 mod builder;
 mod bundle;
@@ -67,6 +68,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, Stream};
 use crate::plan::Plans;
+use adapt::Adapt;
+#[cfg(feature = "serde")]
+pub(crate) use adapt::Learnt;
 #[cfg(feature = "serde")]
 pub(crate) use pool_box::Map;
 use pool_box::PoolBox;
@@ -110,6 +114,8 @@ pub struct World {
     resources: Resources,
     plans: Plans,
     react: React,
+    /// What it knows of its walks, if it puts its pools in order by itself.
+    adapt: Option<Box<Adapt>>,
     /// Where ids are reserved from while systems have streams of their own.
     common_stream: Option<Mutex<Stream>>,
     number: WorldNumber,

@@ -1,7 +1,7 @@
 //! One pool at a time: its slices, its values, and changes to its membership.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::gate;
 use super::grouping::OwnedByGroup;
@@ -28,6 +28,8 @@ pub struct PoolMut<'w, T: Component> {
     map: Write<'w, Map<T>>,
     tag: &'w Tag,
     entities: &'w Entities,
+    /// Whether somebody has put the pool into an order of his own.
+    is_sorted: &'w AtomicBool,
     /// Whether one of the following is there.
     needs_care: bool,
     /// The rest of the family, if groups name the component.
@@ -128,7 +130,8 @@ impl World {
             false => None,
         };
         let needs_care = tag.needs_care || is_heard;
-        Ok(PoolMut { map, tag, entities: &self.entities, needs_care, lease, echo, journal })
+        let (entities, is_sorted) = (&self.entities, &pool.is_sorted);
+        Ok(PoolMut { map, tag, entities, is_sorted, needs_care, lease, echo, journal })
     }
 
     /// A guard on the map of `T`, for reading; `None` if the world does not know `T`.
@@ -209,9 +212,13 @@ impl World {
 }
 
 impl<T: Component> PoolMut<'_, T> {
-    /// The map, if no group keeps its order.
+    /// The map, to be put into an order, if no group keeps it.
     pub(super) fn free_map(&mut self) -> Result<&mut Map<T>, OwnedByGroup> {
-        if self.tag.is_owned { Err(OwnedByGroup::of::<T>()) } else { Ok(&mut self.map) }
+        if self.tag.is_owned {
+            return Err(OwnedByGroup::of::<T>());
+        }
+        self.is_sorted.store(true, Ordering::Relaxed);
+        Ok(&mut self.map)
     }
 
     /// Number of values.

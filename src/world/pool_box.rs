@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::pool_journal::KeepJournal;
 #[cfg(feature = "serde")]
@@ -27,6 +28,8 @@ pub(crate) struct PoolBox<T: Component> {
     pub(crate) journal: RemovalJournal<T>,
     /// What writes into it, from the first reader on.
     pub(super) keeper: Option<&'static dyn KeepJournal<T>>,
+    /// Whether somebody has put it into an order of his own, which an adaptive world is to leave alone.
+    pub(super) is_sorted: AtomicBool,
     /// What was done through `&World` and is to be told at the next refresh.
     pub(crate) echo: Cell<Vec<Event>>,
     /// Values taken out of the map whose drop has to wait until the books are right.
@@ -44,6 +47,7 @@ impl<T: Component> PoolBox<T> {
             cell: Cell::new(EntityMap::default()),
             journal: Cell::default(),
             keeper: None,
+            is_sorted: AtomicBool::new(false),
             echo: Cell::default(),
             limbo: Vec::new(),
             overtaken: Vec::new(),
@@ -149,6 +153,9 @@ pub(crate) trait AnyPool: Send + Sync {
 
     fn map_mut(&mut self) -> &mut dyn AnyMap;
 
+    /// Whether somebody has put it into an order of his own.
+    fn is_sorted(&self) -> bool;
+
     /// Exchanges the position of `entity`, which is in the pool, with another one.
     fn bring(&mut self, entity: Entity, to: usize);
 
@@ -214,11 +221,15 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     #[cfg(feature = "serde")]
     fn register_in(&self, pools: &mut Pools) {
-        pools.get_or_create::<T>();
+        *pools.get_or_create::<T>().is_sorted.get_mut() = self.is_sorted();
     }
 
     fn name(&self) -> &'static str {
         name_of::<T>()
+    }
+
+    fn is_sorted(&self) -> bool {
+        self.is_sorted.load(Ordering::Relaxed)
     }
 
     #[track_caller]

@@ -12,7 +12,7 @@ use super::funeral::Funeral;
 use super::pool_box::{AnyPool, Map, PoolBox};
 use super::pools::Pools;
 use super::react::{Event, What};
-use super::{ComponentId, World};
+use super::{ComponentId, Learnt, World};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, OutOfEntities};
 use crate::group::GroupNumber;
@@ -186,6 +186,7 @@ impl World {
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.depart();
+        self.relearn(&Learnt::default());
         self.exchange(book, columns, Arriving::New, false, groups);
         self.fill_groups();
         self.order_groups(groups);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use esker::snapshot::{Rollback, SnapshotTypes};
 use esker::world::{GroupConflict, GroupId, MessageCursor, RemovedCursor};
-use esker::{Added, Changed, Commands, Component, Entity, Tick, World};
+use esker::{Added, Changed, Commands, Component, Entity, Tick, With, World};
 use rayon::iter::ParallelIterator;
 
 use crate::kinds::*;
@@ -21,6 +21,7 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("sort a pool", sort_pool),
     ("sort a group", sort_group),
     ("align", align),
+    ("adapt", adapt),
     ("advance_tick", advance_tick),
     ("changes since", changes),
     ("refresh", refresh),
@@ -178,6 +179,25 @@ fn align(run: &mut Run) {
     run.compare();
 }
 
+/// Walks, and lets the world put its pools in order, a bit or all of it.
+fn adapt(run: &mut Run) {
+    run.world.adapt([1, 20, usize::MAX][run.rng.below(3)]);
+    for _ in 0..run.rng.below(4) {
+        _ = match run.rng.below(4) {
+            0 => run.world.query::<(&Plain, &Owned)>().iter().count(),
+            1 => run.world.query::<(&Plain, &Owned, &Stable)>().iter().count(),
+            2 => run.world.query::<(&Watched, &Rare)>().iter().count(),
+            _ => run.world.query_filtered::<&Aligned, With<Tag>>().iter().count(),
+        };
+        refresh(run);
+    }
+    if run.rng.one_in(2) {
+        run.world.adapt(0);
+    }
+    run.adopt_order();
+    run.compare();
+}
+
 fn advance_tick(run: &mut Run) {
     wild(run).seen = run.world.advance_tick();
 }
@@ -202,6 +222,7 @@ fn changes(run: &mut Run) {
 /// Listeners have heard of everything then, also of what was done through `&World`.
 fn refresh(run: &mut Run) {
     run.world.refresh();
+    run.adopt_order();
     let heard = wild(run).heard.lock().unwrap().clone();
     for (entity, net) in heard {
         assert_eq!(net, i32::from(run.model.has(entity, Stable::NUMBER)), "heard of {entity}");
@@ -290,11 +311,13 @@ fn commands(run: &mut Run) {
             _ => _ = run.bury(entity),
         }
     }
+    run.adopt_order();
 }
 
 /// Whoever has lost an `Aligned` was collected, and whoever has got one.
 fn reacted(run: &mut Run) {
     run.world.refresh();
+    run.adopt_order();
     let touched = run.world.drain_reacted::<Touched>();
     for entity in std::mem::take(&mut run.model.lost[Aligned::NUMBER]) {
         assert!(touched.contains(&entity), "{entity} has lost it");
@@ -363,6 +386,7 @@ fn clone_and_go_on(run: &mut Run) {
 fn rollback(run: &mut Run) {
     // Nobody is told of it, so nothing must be waiting to be told.
     run.world.refresh();
+    run.adopt_order();
     run.model.now = run.world.tick().get();
     let mut past = Rollback::new(wild(run).types.clone(), 1);
     past.keep(&run.world).unwrap();
