@@ -1,8 +1,9 @@
-//! Esker without hints (no group, no alignment, no sorting), and Esker with a group.
+//! Esker without hints (no group, no alignment, no sorting), with a group, and in a world that adapts.
 //!
 //! Bulk rows use `spawn_columns`; components are iterated by a query and `for_each`. `random_get`
 //! holds the pool's guard for the whole loop. Snapshots are those of the native format.
 
+mod adapt;
 mod everyday;
 pub mod save;
 mod systems;
@@ -20,6 +21,8 @@ use crate::{
     scene::{Frames, Scene, moves},
     workload::Workload,
 };
+
+pub use adapt::EskerAdapt;
 
 /// Esker as it comes.
 #[derive(Debug)]

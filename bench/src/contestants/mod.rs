@@ -25,6 +25,7 @@ pub fn all() -> Vec<&'static dyn Contestant> {
         &rawset::RawSet,
         &esker::Esker,
         &esker::EskerGroup,
+        &esker::EskerAdapt,
         &bevy::Bevy,
         &bevy::BevySparse,
         &hecs::Hecs,

@@ -33,7 +33,7 @@ pub(super) fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option
 }
 
 #[inline(never)]
-fn for_2(world: &mut World) {
+pub(super) fn for_2(world: &mut World) {
     for (position, velocity) in &mut world.query_mut::<(&mut Position, &Velocity)>() {
         kernel::step(position, velocity);
     }
