@@ -28,7 +28,7 @@ const DAYS_ILL: u8 = 5;
 fn epidemic(seed: u64) -> usize {
     let mut rng = Rng::with_seed(seed);
     let mut world = World::new();
-    let people = world.spawn_empty_batch(PEOPLE).expect("there are ids enough");
+    let people: Vec<_> = world.spawn_empty_batch(PEOPLE).expect("there are ids enough").collect();
     world.insert(people[0], Ill(DAYS_ILL)).unwrap();
     while !world.pool::<Ill>().is_empty() {
         spend_day(&mut world, &people, &mut rng);

@@ -156,7 +156,7 @@ fn operate(scene: &mut Scene, rng: &mut Rng) {
         3 => {
             let now = scene.world.tick();
             let column: Vec<B> = (0..rng.index_below(70)).map(B).collect();
-            for (id, i) in scene.world.spawn_columns(column).unwrap().into_iter().zip(0..) {
+            for (id, i) in scene.world.spawn_columns(column).unwrap().zip(0..) {
                 scene.b.insert(id, (now, now, i));
             }
         }

@@ -516,11 +516,11 @@ impl Scene {
                     values.iter().map(|&value| C(value)).collect::<Vec<_>>(),
                     values.iter().map(|&value| B(value)).collect::<Vec<_>>(),
                 );
-                ids = self.world.spawn_columns(columns).unwrap();
+                ids = self.world.spawn_columns(columns).unwrap().collect();
                 parts(&[2, 1])
             }
             _ => {
-                ids = self.world.spawn_empty_batch(count).unwrap();
+                ids = self.world.spawn_empty_batch(count).unwrap().collect();
                 parts(&[])
             }
         };

@@ -60,7 +60,7 @@ fn a_component_brings_what_it_requires_by_every_way_in_and_keeps_what_is_there()
         (|world| world.spawn(Middle(2)), (Some(0), Some(2), Some(6))),
         (|world| world.spawn(Last(3)), (None, None, Some(3))),
         (|world| world.spawn_batch([Top(0), Top(1)]).last().unwrap(), top),
-        (|world| world.spawn_columns(vec![Top(0), Top(1)]).unwrap()[1], top),
+        (|world| world.spawn_columns(vec![Top(0), Top(1)]).unwrap().nth(1).unwrap(), top),
         (
             |world| {
                 let e = world.spawn(());

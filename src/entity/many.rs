@@ -7,8 +7,10 @@
 
 use std::hint::black_box;
 use std::iter;
+use std::ops::Range;
 
 use super::slot::{END, Slot};
+use super::spawned::{Spawned, first_version};
 use super::{Entities, Entity, OutOfEntities};
 use crate::growth;
 
@@ -73,6 +75,30 @@ impl Entities {
         self.recent = Recent::default();
     }
 
+    /// Brings `count` entities to life, for which there is room, all with the same word.
+    pub(crate) fn claim_all(&mut self, count: usize, word: u64) -> Spawned {
+        self.settle();
+        if self.free == END && count <= self.plain.saturating_sub(self.near.len()) {
+            return Spawned::fresh(self.claim_fresh(count, word));
+        }
+        let mut row = Vec::with_capacity(count);
+        while row.len() < count {
+            let claimed = self.claim_row(count - row.len(), word, &mut row);
+            claimed.expect("there is room, as the caller has checked");
+        }
+        Spawned::listed(row)
+    }
+
+    /// Brings entities to life whose indices nobody has had; returns these.
+    fn claim_fresh(&mut self, count: usize, word: u64) -> Range<u32> {
+        let first = self.fresh();
+        let indices = first..first + count as u32;
+        growth::reserve(&mut self.near, count);
+        self.near.extend(indices.clone().map(|index| Slot::new_live(index, word)));
+        self.alive += count as u32;
+        indices
+    }
+
     /// Brings up to `at_most` entities to life, at least one, all with the same word.
     ///
     /// Those that turn out not to be needed go back with [`unclaim`](Self::unclaim). Says whether
@@ -86,12 +112,7 @@ impl Entities {
         self.settle();
         let fresh = at_most.min(self.plain.saturating_sub(self.near.len()));
         if self.free == END && fresh > 0 {
-            let first = self.fresh();
-            let indices = first..first + fresh as u32;
-            growth::reserve(&mut self.near, fresh);
-            self.near.extend(indices.clone().map(|index| Slot::new_live(index, word)));
-            into.extend(indices.map(|index| Entity::of(index, 0)));
-            self.alive += fresh as u32;
+            into.extend(self.claim_fresh(fresh, word).map(first_version));
             return Ok(true);
         }
         // Demanded slots in the way are passed over one by one; that cannot be taken back.

@@ -33,15 +33,18 @@ mod reserve;
 #[cfg(feature = "serde")]
 mod serial;
 mod slot;
+mod spawned;
 mod stream;
 
 pub use demand::SpawnAtError;
 pub use entities::{Entities, NoSuchEntity, OutOfEntities};
 pub use id::{Entity, ParseEntityError};
 pub use live::LiveEntities;
+pub use spawned::Spawned;
 
 pub(crate) use entities::Limits;
 #[cfg(feature = "serde")]
 pub(crate) use record::{Record, bytes_of_far};
+pub(crate) use spawned::{Newcomers, first_version};
 #[doc(hidden)]
 pub use stream::Stream;

@@ -65,7 +65,7 @@ pub(super) fn merge(
     let report = LoadReport { skipped: std::mem::take(&mut state.skipped), dangling: strays };
     world.all_at_once(|world| {
         let spawned = world.spawn_empty_batch(pairs.len()).expect("the ids were foreseen");
-        debug_assert!(spawned.iter().eq(pairs.iter().map(|(_, local)| local)));
+        debug_assert!(spawned.eq(pairs.iter().map(|(_, local)| *local)));
         put(world, state, &local, &|_| false);
     });
     Ok(Merged { local, report })

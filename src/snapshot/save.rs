@@ -20,7 +20,7 @@ use crate::world::World;
 /// # #[derive(Component, Snapshot, Serialize, Deserialize)] struct Level(u32);
 /// # let types = SnapshotTypes::new().component::<Level>();
 /// let mut world = World::new();
-/// let ids = world.spawn_columns(vec![Level(1), Level(9)]).unwrap();
+/// let ids: Vec<_> = world.spawn_columns(vec![Level(1), Level(9)]).unwrap().collect();
 ///
 /// // Only some entities, and in a format of serde's.
 /// let high = |entity| world.get::<Level>(entity).is_some_and(|level| level.0 > 5);

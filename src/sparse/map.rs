@@ -8,6 +8,11 @@ use crate::entity::Entity;
 use crate::growth;
 use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 
+/// Entities one after the other, as often as need be.
+pub trait Row: ExactSizeIterator<Item = Entity> + Clone {}
+
+impl<I: ExactSizeIterator<Item = Entity> + Clone> Row for I {}
+
 /// How a [`SparseSet`](super::SparseSet) finds the slot of an index.
 ///
 /// Sealed: the two maps here are all there are, because [`SparseSet`](super::SparseSet) trusts
@@ -31,8 +36,8 @@ pub trait SparseMap: Default + Clone + Debug + Send + Sync + 'static + Sealed {
     fn slot_mut(&mut self, index: u32, members: usize) -> &mut Slot;
 
     /// Sets the slots of entities whose indices follow each other, the first at position `at`.
-    fn set_consecutive(&mut self, entities: &[Entity], at: usize) {
-        for (at, &entity) in (at..).zip(entities) {
+    fn set_consecutive(&mut self, entities: impl Row, at: usize) {
+        for (at, entity) in (at..).zip(entities) {
             *self.slot_mut(entity.index(), at) = Slot::new(at, entity);
         }
     }
@@ -168,8 +173,8 @@ impl PagedMap {
 
     /// Lengthens the window by the slots of entities with consecutive indices, if the first of
     /// them is just behind it; `false` if not.
-    fn lengthen(&mut self, entities: &[Entity], at: usize) -> bool {
-        let Some(first) = entities.first().map(|entity| entity.index()) else { return true };
+    fn lengthen(&mut self, entities: impl Row, at: usize) -> bool {
+        let Some(first) = entities.clone().next().map(Entity::index) else { return true };
         let fits = match self.window.len() {
             0 => (first as usize).is_multiple_of(PAGE_LEN),
             len => self.place(first) == len,
@@ -184,7 +189,7 @@ impl PagedMap {
         // For the padding too: what is added to a full vector doubles it.
         let more = padded - self.window.len();
         growth::reserve(&mut self.window, more);
-        let slots = entities.iter().enumerate().map(|(nth, &entity)| Slot::new(at + nth, entity));
+        let slots = entities.enumerate().map(|(nth, entity)| Slot::new(at + nth, entity));
         self.window.extend(slots);
         self.window.resize(padded, Slot::VACANT);
         true
@@ -257,22 +262,24 @@ impl SparseMap for PagedMap {
         self.slot_outside(index, members)
     }
 
-    fn set_consecutive(&mut self, entities: &[Entity], at: usize) {
-        if self.lengthen(entities, at) {
+    fn set_consecutive(&mut self, entities: impl Row, at: usize) {
+        let count = entities.len();
+        let Some(first) = entities.clone().next().map(Entity::index) else { return };
+        debug_assert!(entities.clone().map(Entity::index).eq(first..first + count as u32));
+        if self.lengthen(entities.clone(), at) {
             return;
         }
-        let (Some(first), Some(last)) = (entities.first(), entities.last()) else { return };
         // Widens the window over all of them, if it may be that wide.
-        self.slot_mut(first.index(), at);
-        self.slot_mut(last.index(), at + entities.len() - 1);
-        let place = self.place(first.index());
-        if let Some(row) = self.window.get_mut(place..place.saturating_add(entities.len())) {
+        self.slot_mut(first, at);
+        self.slot_mut(first + count as u32 - 1, at + count - 1);
+        let place = self.place(first);
+        if let Some(row) = self.window.get_mut(place..place.saturating_add(count)) {
             // Counted by `enumerate`: a range beside them would keep it from being vectorised.
-            for (nth, (slot, &entity)) in row.iter_mut().zip(entities).enumerate() {
+            for (nth, (slot, entity)) in row.iter_mut().zip(entities).enumerate() {
                 *slot = Slot::new(at + nth, entity);
             }
         } else {
-            for (at, &entity) in (at..).zip(entities) {
+            for (at, entity) in (at..).zip(entities) {
                 *self.slot_mut(entity.index(), at) = Slot::new(at, entity);
             }
         }
@@ -412,7 +419,7 @@ mod tests {
             let entities: Vec<_> = row.clone().map(|i| Entity::new(i, i % 3).unwrap()).collect();
 
             let room = map.window.capacity();
-            map.set_consecutive(&entities, before.len());
+            map.set_consecutive(entities.iter().copied(), before.len());
 
             check(&map);
             // Room for all at once, and not for more than that.
@@ -455,7 +462,7 @@ mod tests {
             (left..40_960).for_each(|index| _ = map.vacate(Entity::new(index, 0).unwrap()));
             let behind: Vec<Entity> =
                 (40_960..40_970).map(|index| Entity::new(index, 0).unwrap()).collect();
-            map.set_consecutive(&behind, left as usize);
+            map.set_consecutive(behind.iter().copied(), left as usize);
 
             let is_allowed = 41_984 <= PagedMap::allowed(left as usize + behind.len());
             assert_eq!(map.window.len() > 40_960, is_allowed, "{left}");

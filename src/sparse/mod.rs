@@ -35,7 +35,7 @@ pub(crate) use whole::{EntityList, Foreseen};
 #[cfg(test)]
 mod tests {
     use super::{HashedMap, PagedMap, Slot, SparseMap, SparseSet};
-    use crate::entity::Entity;
+    use crate::entity::{Entity, Newcomers};
 
     fn id(index: u32, version: u32) -> Entity {
         Entity::new(index, version).unwrap()
@@ -57,7 +57,9 @@ mod tests {
         fn attempt_all<M: SparseMap>() {
             let at_the_end = [(0, 0), (1, 0), (2, 0), (3, 0), (9, 0)];
             attempt::<M>(|set| assert!(set.insert(id(9, 0))), &at_the_end);
-            attempt::<M>(|set| set.append(&[id(9, 0)], true), &at_the_end);
+            attempt::<M>(|set| set.append(Newcomers::Fresh(9..10)), &at_the_end);
+            let listed = Newcomers::Listed { entities: &[id(9, 0)], are_consecutive: false };
+            attempt::<M>(|set| set.append(listed.clone()), &at_the_end);
             attempt::<M>(|set| assert!(set.insert(id(1, 5))), &[(0, 0), (1, 5), (2, 0), (3, 0)]);
             attempt::<M>(|set| _ = set.remove(id(1, 0)), &[(0, 0), (3, 0), (2, 0)]);
             attempt::<M>(|set| _ = set.remove_at(0), &[(3, 0), (1, 0), (2, 0)]);

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::map::Row;
 use super::order::{Order, Stamp};
 use super::{PagedMap, Slot, SparseMap};
-use crate::entity::Entity;
+use crate::entity::{Entity, Newcomers, first_version};
 use crate::growth;
 
 /// A set of entities in packed order, with constant-time look-up, insert and remove.
@@ -171,21 +172,26 @@ impl<M: SparseMap> SparseSet<M> {
     }
 
     /// Adds entities of which none is in the set, nor another version of it.
-    ///
-    /// `consecutive` says that their indices follow each other.
-    pub(crate) fn append(&mut self, entities: &[Entity], consecutive: bool) {
-        let is_vacant = |entity: &Entity| self.map.get(entity.index()).is_vacant();
-        debug_assert!(entities.iter().all(is_vacant), "S2");
-        let follows = |pair: &[Entity]| pair[0].index() + 1 == pair[1].index();
-        debug_assert!(!consecutive || entities.windows(2).all(follows));
+    pub(crate) fn append(&mut self, newcomers: Newcomers<'_>) {
+        match newcomers {
+            Newcomers::Fresh(indices) => self.append_all(indices.map(first_version), true),
+            Newcomers::Listed { entities, are_consecutive } => {
+                self.append_all(entities.iter().copied(), are_consecutive);
+            }
+        }
+    }
+
+    fn append_all(&mut self, entities: impl Row, are_consecutive: bool) {
+        let is_vacant = |entity: Entity| self.map.get(entity.index()).is_vacant();
+        debug_assert!(entities.clone().all(is_vacant), "S2");
         self.stamp.raise();
         let at = self.packed.len();
         growth::reserve(&mut self.packed, entities.len());
-        self.packed.extend_from_slice(entities);
-        if consecutive {
+        self.packed.extend(entities.clone());
+        if are_consecutive {
             self.map.set_consecutive(entities, at);
         } else {
-            for (at, &entity) in (at..).zip(entities) {
+            for (at, entity) in (at..).zip(entities) {
                 *self.map.slot_mut(entity.index(), at) = Slot::new(at, entity);
             }
         }

@@ -56,7 +56,7 @@ impl<M: SparseMap> SparseSet<M> {
         let EntityList { entities, is_consecutive } = list;
         let mut map = M::default();
         if is_consecutive {
-            map.set_consecutive(&entities, 0);
+            map.set_consecutive(entities.iter().copied(), 0);
             return Ok(Self::of_parts(map, entities));
         }
         map.prepare(&entities);

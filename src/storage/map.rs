@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::mem;
 
 use super::{Packed, Storage, Tracking};
-use crate::entity::Entity;
+use crate::entity::{Entity, Newcomers, Spawned};
 use crate::sparse::{Entry, SparseSet};
 use crate::tick::{Span, Tick};
 
@@ -319,14 +319,12 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     }
 
     /// Gives entities that have no value, and whose other versions have none, theirs.
-    ///
-    /// `consecutive` says that the indices of the entities follow each other.
-    pub(crate) fn append(&mut self, entities: &[Entity], consecutive: bool, values: Vec<T>) {
+    pub(crate) fn append(&mut self, entities: &Spawned, values: Vec<T>) {
         assert_eq!(entities.len(), values.len(), "P1");
         match self.values.append(values) {
-            Ok(()) => self.set.append(entities, consecutive),
+            Ok(()) => self.set.append(entities.newcomers()),
             Err(values) => {
-                for (&entity, value) in entities.iter().zip(values) {
+                for (entity, value) in entities.clone().zip(values) {
                     self.insert(entity, value);
                 }
             }
@@ -342,11 +340,9 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     }
 
     /// Enters the entities whose values were pushed ahead, in the same order.
-    ///
-    /// `consecutive` says that their indices follow each other.
     #[inline]
-    pub(crate) fn catch_up(&mut self, entities: &[Entity], consecutive: bool) {
-        self.set.append(entities, consecutive);
+    pub(crate) fn catch_up(&mut self, entities: Newcomers<'_>) {
+        self.set.append(entities);
     }
 
     /// Makes room for `additional` more values.

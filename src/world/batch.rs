@@ -16,7 +16,7 @@ use super::pool_box::Map;
 use super::pools::Pools;
 use super::{ComponentVisitor, World};
 use crate::component::Component;
-use crate::entity::Entity;
+use crate::entity::{Entity, Newcomers};
 
 /// What a bundle that was written by hand may get wrong.
 const ONCE: &str = "a bundle writes each component once in each row";
@@ -116,7 +116,8 @@ impl<T: Component> BundleWriter for PoolWriter<T> {
     #[inline]
     fn flush(&mut self, rows: &Rows<'_>) {
         // Fewer values than entities only if a write has unwound.
-        self.map.catch_up(&rows.entities[..self.written], rows.consecutive);
+        let entities = &rows.entities[..self.written];
+        self.map.catch_up(Newcomers::Listed { entities, are_consecutive: rows.consecutive });
         self.written = 0;
     }
 

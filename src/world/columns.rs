@@ -9,7 +9,7 @@ use super::bundle::repeated_component;
 use super::pools::{Pools, name_of};
 use super::{Bundle, ComponentVisitor, World};
 use crate::component::Component;
-use crate::entity::{Entity, OutOfEntities};
+use crate::entity::{OutOfEntities, Spawned};
 
 /// Columns of values: a `Vec` of a component, or a tuple of columns.
 ///
@@ -39,9 +39,7 @@ pub trait Sealed {}
 #[derive(Debug)]
 pub struct ColumnGate<'w> {
     pools: &'w mut Pools,
-    entities: &'w [Entity],
-    /// Whether their indices follow each other.
-    consecutive: bool,
+    entities: &'w Spawned,
 }
 
 impl<T: Component> Sealed for Vec<T> {}
@@ -56,7 +54,7 @@ impl<T: Component> Columns for Vec<T> {
     fn fill(self, gate: &mut ColumnGate<'_>) {
         let now = gate.pools.clock.now;
         let (map, _) = gate.pools.get_or_create::<T>().parts(now);
-        map.append(gate.entities, gate.consecutive, self);
+        map.append(gate.entities, self);
     }
 }
 
@@ -83,10 +81,10 @@ macro_rules! tuple_columns {
 crate::tuples::all_tuples!(tuple_columns);
 
 impl World {
-    /// Brings an entity to life for each row of `columns`, and returns their ids.
+    /// Brings an entity to life for each row of `columns`, and returns their ids, in the order of the rows.
     ///
     /// The fastest way to fill a world: values are moved column by column, and an empty pool
-    /// takes a column over as it is.
+    /// takes a column over as it is. The ids are an iterator; where nobody has died yet, there is no list of them.
     ///
     /// # Errors
     /// [`ColumnsError`] if the columns differ in length, name a component twice, or need more ids
@@ -98,14 +96,15 @@ impl World {
     /// # #[derive(Component)] struct Mass(f32);
     /// # #[derive(Component)] struct Charge(i32);
     /// let mut world = World::new();
-    /// let ids = world.spawn_columns((vec![Mass(1.0), Mass(2.0)], vec![Charge(-1), Charge(1)]))?;
+    /// let columns = (vec![Mass(1.0), Mass(2.0)], vec![Charge(-1), Charge(1)]);
+    /// let ids: Vec<_> = world.spawn_columns(columns)?.collect();
     /// assert_eq!(world.get::<Charge>(ids[1]).unwrap().0, 1);
     ///
     /// let unequal = (vec![Mass(1.0)], Vec::<Charge>::new());
     /// assert!(world.spawn_columns(unequal).is_err());
     /// # Ok::<(), esker::world::ColumnsError>(())
     /// ```
-    pub fn spawn_columns<C: Columns>(&mut self, columns: C) -> Result<Vec<Entity>, ColumnsError> {
+    pub fn spawn_columns<C: Columns>(&mut self, columns: C) -> Result<Spawned, ColumnsError> {
         let rows = common_length(&columns)?;
         if let Some(component) = repeated_component::<C::Row>() {
             return Err(ColumnsError::Repeated { component });
@@ -115,17 +114,17 @@ impl World {
         let bits = signature.bits;
 
         self.entities.check_room(rows)?;
-        let (entities, consecutive) = self.claim_all(rows, bits);
+        let entities = self.entities.claim_all(rows, bits);
         // If a storage of the user's unwinds, some of the entities do not get what they sign for.
         let unsigned = Unsigned { world: self, entities: &entities, row: PhantomData::<C::Row> };
         let pools = &mut unsigned.world.pools;
-        columns.fill(&mut ColumnGate { pools, entities: &entities, consecutive });
+        columns.fill(&mut ColumnGate { pools, entities: &entities });
         std::mem::forget(unsigned);
         if !self.pools.groups.is_empty() {
-            self.pools.born(&entities, bits);
+            self.pools.born(&entities.clone().collect::<Vec<_>>(), bits);
         }
         if self.is_noted::<C::Row>() {
-            self.note_spawned::<C::Row>(&entities);
+            self.note_spawned::<C::Row>(&entities.clone().collect::<Vec<_>>());
             self.deliver();
         }
         Ok(entities)
@@ -140,31 +139,19 @@ impl World {
     /// ```
     /// # use esker::World;
     /// let mut world = World::new();
-    /// let ids = world.spawn_empty_batch(1000)?;
-    /// assert!(ids.iter().all(|&id| world.is_orphan(id)));
+    /// let mut ids = world.spawn_empty_batch(1000)?;
+    /// assert_eq!(ids.len(), 1000);
+    /// assert!(ids.all(|id| world.is_orphan(id)));
     /// # Ok::<(), esker::entity::OutOfEntities>(())
     /// ```
-    pub fn spawn_empty_batch(&mut self, count: usize) -> Result<Vec<Entity>, OutOfEntities> {
+    pub fn spawn_empty_batch(&mut self, count: usize) -> Result<Spawned, OutOfEntities> {
         self.entities.check_room(count)?;
-        let entities = self.claim_all(count, 0).0;
+        let entities = self.entities.claim_all(count, 0);
         if self.pools.hears_spawn {
-            self.note_spawned::<()>(&entities);
+            self.note_spawned::<()>(&entities.clone().collect::<Vec<_>>());
             self.deliver();
         }
         Ok(entities)
-    }
-
-    /// Brings `rows` entities to life, for which there is room; says whether their indices follow
-    /// each other.
-    fn claim_all(&mut self, rows: usize, word: u64) -> (Vec<Entity>, bool) {
-        let mut entities = Vec::with_capacity(rows);
-        let mut consecutive = true;
-        while entities.len() < rows {
-            let is_first = entities.is_empty();
-            let row = self.entities.claim_row(rows - entities.len(), word, &mut entities);
-            consecutive = is_first && row.expect("there is room, as the caller has checked");
-        }
-        (entities, consecutive)
     }
 }
 
@@ -197,13 +184,13 @@ impl ComponentVisitor for Signature<'_> {
 /// Entities that sign for a whole row but may not have it.
 struct Unsigned<'w, B: Bundle> {
     world: &'w mut World,
-    entities: &'w [Entity],
+    entities: &'w Spawned,
     row: PhantomData<B>,
 }
 
 impl<B: Bundle> Drop for Unsigned<'_, B> {
     fn drop(&mut self) {
-        for &entity in self.entities {
+        for entity in self.entities.clone() {
             sign::<B::Writer>(self.world, entity);
         }
         let World { entities, pools, .. } = &mut *self.world;
@@ -211,7 +198,7 @@ impl<B: Bundle> Drop for Unsigned<'_, B> {
             return;
         }
         // One by one: they are not all alike.
-        for &entity in self.entities {
+        for entity in self.entities.clone() {
             let signature = entities.word_mut(entity).map_or(0, |word| *word);
             pools.born(&[entity], signature);
         }

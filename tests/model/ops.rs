@@ -181,7 +181,7 @@ fn spawn_columns(run: &mut Run) {
         values.push(of_row);
     }
 
-    let spawned = run.world.spawn_columns(columns);
+    let spawned = run.world.spawn_columns(columns).map(|ids| ids.collect::<Vec<_>>());
 
     [1, 2, 4].into_iter().for_each(|kind| run.model.know(kind));
     assert_eq!(spawned.as_ref().ok(), (expected.len() == len).then_some(&expected));

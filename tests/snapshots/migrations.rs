@@ -49,7 +49,7 @@ fn saved(types: &SnapshotTypes, world: &World) -> (Vec<u8>, String) {
 
 fn world_of<T: Component>(values: Vec<T>) -> (World, Vec<Entity>) {
     let mut world = World::new();
-    let ids = world.spawn_columns(values).unwrap();
+    let ids = world.spawn_columns(values).unwrap().collect();
     (world, ids)
 }
 
