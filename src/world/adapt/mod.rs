@@ -105,9 +105,9 @@ impl World {
     /// Moves values, as the walks since the last refresh wish.
     pub(super) fn put_in_order(&mut self) {
         if let Some(adapt) = &mut self.adapt {
-            let walks = std::mem::take(adapt.walks());
-            adapt.wishes.learn(walks);
-            adapt.wishes.fulfil(&mut self.pools, adapt.budget);
+            let Adapt { budget, walks, wishes } = &mut **adapt;
+            wishes.learn(walks.get_mut().unwrap_or_else(PoisonError::into_inner));
+            wishes.fulfil(&mut self.pools, *budget);
         }
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::super::pools::Pools;
 use super::sweep::Sweep;
 
-/// Entities that were walked, by the components that the walk required, in ascending order.
+/// Entities that were walked, by the components that the walk required, in ascending order. Those that are walked in
+/// every step keep their place, so that counting them allocates nothing.
 #[derive(Debug, Default)]
 pub(super) struct Walks(BTreeMap<Box<[u32]>, u64>);
 
@@ -17,8 +18,14 @@ impl Walks {
         }
     }
 
+    /// Forgets what was counted.
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.0.values_mut().for_each(|count| *count = 0);
+    }
+
+    /// What was counted for these components; from now on, nothing was.
+    fn take(&mut self, components: &[u32]) -> u64 {
+        self.0.get_mut(components).map_or(0, std::mem::take)
     }
 }
 
@@ -50,24 +57,29 @@ const LEAD: u64 = 2;
 
 /// All wishes, the most urgent first.
 #[derive(Debug, Default)]
-pub(super) struct Wishes(Vec<Wish>);
+pub(super) struct Wishes {
+    list: Vec<Wish>,
+    /// Which of them are granted; kept for its memory.
+    granted: Vec<usize>,
+}
 
 impl Wishes {
     /// Takes in what was walked since the last refresh.
-    pub(super) fn learn(&mut self, mut walks: Walks) {
-        for wish in &mut self.0 {
-            let walked = walks.0.remove(&wish.ids).unwrap_or(0);
-            wish.heat = wish.heat - wish.heat.div_ceil(COOLING) + walked;
+    pub(super) fn learn(&mut self, walks: &mut Walks) {
+        let list = &mut self.list;
+        for wish in &mut *list {
+            wish.heat = wish.heat - wish.heat.div_ceil(COOLING) + walks.take(&wish.ids);
         }
-        self.0.retain(|wish| wish.heat > 0);
-        let mut new: Vec<Wish> = walks.0.into_iter().map(Wish::new).collect();
+        list.retain(|wish| wish.heat > 0);
+        let known = list.len();
+        let new = walks.0.iter_mut().filter(|(_, count)| **count > 0);
+        list.extend(new.map(|(ids, count)| Wish::new(ids, std::mem::take(count))));
         // Stable, so those that are equally hot stay in the order of their components.
-        new.sort_by_key(|wish| std::cmp::Reverse(wish.heat));
-        self.0.extend(new);
-        for nth in 1..self.0.len() {
+        list[known..].sort_by_key(|wish| std::cmp::Reverse(wish.heat));
+        for nth in 1..list.len() {
             let mut at = nth;
-            while at > 0 && self.0[at].heat > LEAD.saturating_mul(self.0[at - 1].heat) {
-                self.0.swap(at, at - 1);
+            while at > 0 && list[at].heat > LEAD.saturating_mul(list[at - 1].heat) {
+                list.swap(at, at - 1);
                 at -= 1;
             }
         }
@@ -75,26 +87,27 @@ impl Wishes {
 
     /// Moves values as those wish who get theirs; about as many as the budget says.
     pub(super) fn fulfil(&mut self, pools: &mut Pools, mut budget: usize) {
-        let mut granted: Vec<usize> = Vec::new();
-        for (nth, wish) in self.0.iter().enumerate() {
-            let goes_with = |&other: &usize| wish.goes_with(&self.0[other]);
+        let Self { list, granted } = self;
+        granted.clear();
+        for (nth, wish) in list.iter().enumerate() {
+            let goes_with = |&other: &usize| wish.goes_with(&list[other]);
             if wish.can_be_granted(pools) && granted.iter().all(goes_with) {
                 granted.push(nth);
             }
         }
         // From wide to narrow: who is in all pools of a narrow wish is in those of a wide one, too, and changes places
         // in all of them alike if these are in order already. If they are not, nothing is left of the budget.
-        granted.sort_by_key(|&nth| self.0[nth].ids.len());
-        for nth in granted {
-            self.0[nth].work(pools, &mut budget);
+        granted.sort_by_key(|&nth| list[nth].ids.len());
+        for &nth in &*granted {
+            list[nth].work(pools, &mut budget);
         }
     }
 }
 
 impl Wish {
-    fn new((ids, heat): (Box<[u32]>, u64)) -> Self {
-        let sweep = Sweep::default();
-        Self { ids, heat, sweep, is_disturbed: false, stamps: Vec::new(), is_done: false }
+    fn new(ids: &[u32], heat: u64) -> Self {
+        let (sweep, stamps) = (Sweep::default(), Vec::new());
+        Self { ids: ids.into(), heat, sweep, is_disturbed: false, stamps, is_done: false }
     }
 
     /// Whether both can be had: they have no pool in common, or one wishes for all pools of the other (G2).
@@ -113,7 +126,7 @@ impl Wish {
 
     /// Goes on with putting the pools in order.
     fn work(&mut self, pools: &mut Pools, budget: &mut usize) {
-        if self.stamps != stamps(pools, &self.ids) {
+        if !stamps(pools, &self.ids).eq(self.stamps.iter().copied()) {
             self.notice_change();
         }
         if self.is_done {
@@ -129,7 +142,7 @@ impl Wish {
             }
             self.begin(pools);
         }
-        self.stamps = stamps(pools, &self.ids);
+        self.stamps = stamps(pools, &self.ids).collect();
     }
 
     /// Somebody has changed the pools since the last pass paused or ended.
@@ -146,8 +159,8 @@ impl Wish {
     }
 }
 
-fn stamps(pools: &mut Pools, ids: &[u32]) -> Vec<u64> {
-    ids.iter().map(|&id| pools.at_mut(id as usize).map_mut().stamp()).collect()
+fn stamps(pools: &mut Pools, ids: &[u32]) -> impl Iterator<Item = u64> {
+    ids.iter().map(|&id| pools.at_mut(id as usize).map_mut().stamp())
 }
 
 /// Whether all of these are among those, both being in ascending order.
@@ -169,7 +182,7 @@ pub(crate) struct Learnt {
 impl Wishes {
     pub(super) fn record(&self, pools: &Pools, of: u64) -> Learnt {
         let stamp = |&id: &u32| pools.at(id as usize).look().ok().map(|map| map.stamp());
-        let mut wishes = self.0.clone();
+        let mut wishes = self.list.clone();
         for wish in &mut wishes {
             let stamps: Option<Vec<u64>> = wish.ids.iter().map(stamp).collect();
             if stamps.is_none_or(|stamps| stamps != wish.stamps) {
@@ -182,8 +195,8 @@ impl Wishes {
     pub(super) fn of(learnt: &Learnt, pools: &mut Pools) -> Self {
         let mut wishes = learnt.wishes.clone();
         for wish in wishes.iter_mut().filter(|wish| !wish.stamps.is_empty()) {
-            wish.stamps = stamps(pools, &wish.ids);
+            wish.stamps = stamps(pools, &wish.ids).collect();
         }
-        Self(wishes)
+        Self { list: wishes, granted: Vec::new() }
     }
 }
