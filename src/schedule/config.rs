@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::access::AccessSet;
-use crate::system::{FunctionSystem, IntoSystem, ParamError, System, SystemFunction};
+use crate::system::{FunctionSystem, IntoSystem, Lent, ParamError, System, SystemFunction};
 use crate::tick::Tick;
 use crate::world::World;
 
@@ -93,7 +93,7 @@ impl<Marker: 'static, F: SystemFunction<Marker, Return = bool>> Condition
     }
 
     fn holds(&mut self, world: &World, now: Tick) -> Result<bool, ParamError> {
-        self.run_for(world, now)
+        self.run_for(Lent::Shared(world), now)
     }
 
     fn records(&mut self) -> bool {

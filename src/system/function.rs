@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::output::SystemReturn;
 use super::param::{ParamError, SystemParam};
-use super::{Run, SoleRun};
+use super::run::{Lent, Run, SoleRun};
 use crate::access::{AccessSet, Key};
 use crate::entity::Stream;
 use crate::tick::{Span, Tick};
@@ -118,9 +118,10 @@ macro_rules! function {
             type Param = ($($name,)*);
             type Return = Out;
 
-            #[inline]
+            #[inline(always)]
             fn call(&mut self, params: ($(<$name as SystemParam>::Item<'_, '_>,)*)) -> Out {
                 // Of the two ways in which it can be called, this is the one with short lifetimes.
+                #[inline(always)]
                 fn call<Out, $($name),*>(
                     mut function: impl FnMut($($name),*) -> Out,
                     ($($name,)*): ($($name,)*),
@@ -154,10 +155,6 @@ pub trait IntoSystem<Marker> {
 /// What a function keeps from run to run.
 type StateOf<F, Marker> = <<F as SystemFunction<Marker>>::Param as SystemParam>::State;
 
-/// What it is called with, if that can be had.
-type ItemOf<'w, 's, F, Marker> =
-    Result<<<F as SystemFunction<Marker>>::Param as SystemParam>::Item<'w, 's>, ParamError>;
-
 /// A function as a system.
 pub struct FunctionSystem<F: SystemFunction<Marker>, Marker> {
     function: F,
@@ -189,20 +186,19 @@ impl<F: SystemFunction<Marker>, Marker: 'static> FunctionSystem<F, Marker> {
     }
 
     /// Runs it and returns what it returns.
-    pub(crate) fn run_for(&mut self, world: &World, now: Tick) -> Result<F::Return, ParamError> {
-        self.run_with(now, |state, span| F::Param::get(state, Run::new(world, span)))
-    }
-
-    /// Runs it with the parameters that `get` makes.
-    #[inline]
-    fn run_with<'w>(
-        &mut self,
-        now: Tick,
-        get: impl for<'s> FnOnce(&'s mut StateOf<F, Marker>, Span) -> ItemOf<'w, 's, F, Marker>,
-    ) -> Result<F::Return, ParamError> {
+    // Not inlined, so that the function has one caller and becomes a part of it: parameters are made where
+    // they are used, and need not be copied.
+    #[inline(never)]
+    pub(crate) fn run_for(&mut self, world: Lent<'_>, now: Tick) -> Result<F::Return, ParamError> {
         let state = self.state.as_mut().ok_or_else(|| ParamError::new("it was not prepared"))?;
-        let params = get(state, Span { since: self.last, now })?;
-        let returned = self.function.call(params);
+        let span = Span { since: self.last, now };
+        let params = match world {
+            Lent::Sole(world) if const { F::Param::GAINS_ALONE } => {
+                F::Param::get_sole(state, SoleRun::new(world, span))
+            }
+            world => F::Param::get(state, Run::new(world.share(), span)),
+        };
+        let returned = self.function.call(params?);
         // Only now: who has not run, or not to the end, is given the same again.
         <F::Param as SystemParam>::ran(state);
         self.last = now;
@@ -225,9 +221,8 @@ impl<F: SystemFunction<Marker>, Marker: 'static> System for FunctionSystem<F, Ma
         access
     }
 
-    #[inline]
     fn run(&mut self, world: &World, now: Tick) -> Result<(), Box<dyn Error + Send + Sync>> {
-        self.run_for(world, now)?.keep(world)
+        self.run_for(Lent::Shared(world), now)?.keep(world)
     }
 
     fn run_sole(
@@ -235,13 +230,7 @@ impl<F: SystemFunction<Marker>, Marker: 'static> System for FunctionSystem<F, Ma
         world: &mut World,
         now: Tick,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        if !F::Param::GAINS_ALONE {
-            return self.run(world, now);
-        }
-        let sole = &mut *world;
-        let returned =
-            self.run_with(now, |state, span| F::Param::get_sole(state, SoleRun::new(sole, span)))?;
-        returned.keep(world)
+        self.run_for(Lent::Sole(&mut *world), now)?.keep(world)
     }
 
     fn apply(&mut self, world: &mut World) {

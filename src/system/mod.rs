@@ -18,4 +18,5 @@ pub use function::{Exclusive, FunctionSystem, IntoSystem, StatefulSystem, System
 pub use output::{Output, SystemOutput, SystemReturn};
 pub use param::{ParamError, SystemParam};
 pub use params::{Local, MessageReader, Removed};
+pub(crate) use run::Lent;
 pub use run::{Run, SoleRun};

@@ -3,6 +3,25 @@
 use crate::tick::Span;
 use crate::world::World;
 
+/// The world as a system is given it for one run.
+#[derive(Debug)]
+pub(crate) enum Lent<'w> {
+    /// Others may have it, too.
+    Shared(&'w World),
+    /// Nobody else has it.
+    Sole(&'w mut World),
+}
+
+impl<'w> Lent<'w> {
+    #[inline]
+    pub(super) fn share(self) -> &'w World {
+        match self {
+            Self::Shared(world) => world,
+            Self::Sole(world) => world,
+        }
+    }
+}
+
 /// What the parameters of a system are made from when it runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'w> {
