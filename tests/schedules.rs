@@ -168,3 +168,19 @@ fn a_schedule_that_is_not_timed_looks_at_the_clock_in_one_step_of_32() {
     schedule.set_timed(true);
     assert!((0..40).all(|_| schedule.step(&mut world).time.is_some()));
 }
+
+#[test]
+fn how_systems_came_out_is_forgotten_with_a_step_whose_refresh_unwinds() {
+    let (mut world, mut schedule) = (World::new(), Schedule::new());
+    let entity = world.spawn_empty();
+    let listener = world.on_add::<A>(|_, _, _| panic!("heard"));
+    let edits = move |mut pool: PoolMut<A>| _ = pool.insert(entity, A(0));
+    schedule.add_systems((edits.named("edits"), (|_: Query<Entity>| ()).named("looks")));
+    assert_eq!(common::panic_message(|| schedule.step(&mut world)), "heard");
+    world.disconnect(listener);
+
+    let report = schedule.step_from(&mut world, &["looks"]);
+
+    assert_eq!(report.systems_run, 1);
+    world.verify().unwrap();
+}

@@ -6,6 +6,7 @@
 //! system takes is measured; it decides where a system runs, never what comes out (T2).
 
 use std::error::Error;
+use std::mem;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -21,20 +22,14 @@ use crate::system::System;
 use crate::tick::Tick;
 use crate::world::World;
 
-/// Memory that serves step after step.
-#[derive(Default)]
-pub(super) struct Scratch {
-    outcomes: Vec<Outcome>,
-    /// The place of each system among those of the piece under way.
-    places: Vec<usize>,
-}
-
 /// Systems that run at once, or as if.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     graph: &'a Graph,
     /// In the serial order.
     running: &'a [usize],
+    /// The place of each system of the schedule among these.
+    places: &'a [usize],
     /// The tick of the first one; the others follow.
     first: Tick,
 }
@@ -52,9 +47,8 @@ impl Schedule {
         let started = self.looks_at_the_clock().then(Instant::now);
         let alive = world.len() as i64;
         world.forget_walks();
+        // If a listener unwinds, the next step builds it again, and forgets how systems came out in this one.
         let graph = self.graph.take().expect("built by the caller");
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.outcomes.resize_with(self.nodes.len(), Outcome::default);
         for &at in &graph.producers {
             self.nodes[at].system.forget_output(world);
         }
@@ -66,58 +60,54 @@ impl Schedule {
                     // them (T1). Nobody is left out between two that are chosen.
                     let order = &graph.order[shared.start..shared.end];
                     match chosen {
-                        None => self.run_shared(world, &graph, shared, order, &mut scratch),
+                        None => self.run_shared(world, &graph, shared, order),
                         Some(chosen) => {
                             let order: Vec<usize> =
                                 order.iter().copied().filter(|&at| chosen[at]).collect();
-                            self.run_shared(world, &graph, shared, &order, &mut scratch);
+                            self.run_shared(world, &graph, shared, &order);
                         }
                     }
                 }
                 Segment::Alone(place) => {
                     let at = graph.order[place];
-                    if self.nodes[at].is_enabled && chosen.is_none_or(|chosen| chosen[at]) {
-                        scratch.outcomes[at] = run_alone(&mut self.nodes[at], world);
+                    if chosen.is_none_or(|chosen| chosen[at]) {
+                        let mut clock = started.map(|_| Instant::now());
+                        self.nodes[at].outcome = self.nodes[at].run_alone(world, &mut clock);
                     }
                 }
                 Segment::Refresh => {
                     let begun = started.map(|_| Instant::now());
-                    self.refresh(world, &graph.order, &mut scratch.outcomes);
+                    self.refresh(world, &graph.appliers);
                     refresh += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
                 }
             }
         }
-        let mut report = StepReport { commands: world.command_report(), ..StepReport::default() };
-        report.growth = world.len() as i64 - alive;
-        let mut failure = None;
+        let systems = if self.is_timed { self.reports(&graph.order) } else { Vec::new() };
+        let (mut systems_run, mut failed) = (0, None);
         for &at in &graph.order {
-            let mut time = None;
-            match &mut scratch.outcomes[at] {
+            match &mut self.nodes[at].outcome {
                 Outcome::Idle => {}
-                Outcome::Done(took) => {
-                    report.systems_run += 1;
-                    time = Some(Duration::from_nanos(*took));
-                    scratch.outcomes[at] = Outcome::Idle;
+                done @ Outcome::Done(_) => {
+                    systems_run += 1;
+                    *done = Outcome::Idle;
                 }
-                failed => {
-                    let failed = std::mem::take(failed);
-                    failure = failure.or(Some((at, failed)));
-                }
-            }
-            if self.is_timed {
-                let name = self.nodes[at].system.name().to_owned();
-                report.systems.push(SystemReport { name, time });
+                Outcome::Failed(_) => failed = failed.or(Some(at)),
             }
         }
         self.graph = Some(graph);
-        self.scratch = scratch;
         self.steps += 1;
-        if let Some((at, failed)) = failure {
-            failed.fail(self.nodes[at].system.name());
+        let commands = world.command_report();
+        if let Some(at) = failed {
+            self.fail(at);
         }
-        report.time = started.map(|started| started.elapsed());
-        report.refresh = started.map(|_| refresh);
-        report
+        StepReport {
+            systems,
+            systems_run,
+            commands,
+            growth: world.len() as i64 - alive,
+            time: started.map(|started| started.elapsed()),
+            refresh: started.map(|_| refresh),
+        }
     }
 
     /// Whether this step is timed.
@@ -125,34 +115,53 @@ impl Schedule {
         self.is_timed || self.steps.is_multiple_of(SAMPLE)
     }
 
-    /// Carries out the commands of all systems, in the serial order, and refreshes the world.
-    fn refresh(&mut self, world: &mut World, order: &[usize], outcomes: &mut [Outcome]) {
-        for &at in order {
-            let Node { system, applies, .. } = &mut self.nodes[at];
-            match &outcomes[at] {
-                Outcome::Panicked(_) => system.discard(world),
-                Outcome::Done(_) | Outcome::Failed(_) if *applies => {
+    /// What the systems have done, in the serial order.
+    #[cold]
+    fn reports(&self, order: &[usize]) -> Vec<SystemReport> {
+        let nodes = order.iter().map(|&at| &self.nodes[at]);
+        nodes
+            .map(|node| {
+                let time = match node.outcome {
+                    Outcome::Done(took) => Some(Duration::from_nanos(took)),
+                    _ => None,
+                };
+                SystemReport { name: node.system.name().to_owned(), time }
+            })
+            .collect()
+    }
+
+    /// Goes on with the failure of a system; those of others are forgotten.
+    #[cold]
+    #[track_caller]
+    fn fail(&mut self, at: usize) -> ! {
+        let nodes = self.nodes.iter_mut();
+        let mut outcomes: Vec<_> = nodes.map(|node| mem::take(&mut node.outcome)).collect();
+        let Outcome::Failed(failure) = outcomes.swap_remove(at) else { unreachable!("it failed") };
+        drop(outcomes);
+        failure.go_on(self.nodes[at].system.name())
+    }
+
+    /// Carries out the commands of systems, in the serial order, and refreshes the world.
+    fn refresh(&mut self, world: &mut World, appliers: &[usize]) {
+        for &at in appliers {
+            let Node { system, outcome, .. } = &mut self.nodes[at];
+            match outcome {
+                Outcome::Idle => {}
+                outcome if outcome.is_panic() => system.discard(world),
+                outcome => {
                     let applied = catch_unwind(AssertUnwindSafe(|| system.apply(world)));
                     if let Err(payload) = applied {
                         system.discard(world);
-                        outcomes[at] = Outcome::Panicked(payload);
+                        *outcome = Outcome::panicked(payload);
                     }
                 }
-                _ => {}
             }
         }
         world.refresh();
     }
 
     /// Runs systems that share the world.
-    fn run_shared(
-        &mut self,
-        world: &mut World,
-        graph: &Graph,
-        shared: Shared,
-        running: &[usize],
-        scratch: &mut Scratch,
-    ) {
+    fn run_shared(&mut self, world: &mut World, graph: &Graph, shared: Shared, running: &[usize]) {
         if !running.iter().any(|&at| self.nodes[at].is_enabled) {
             return;
         }
@@ -170,12 +179,13 @@ impl Schedule {
                 false => 1 + rest.iter().take_while(|at| !is_apart(at)).count(),
             };
             let (part, others) = left.split_at(together);
-            self.run_part(world, graph, part, scratch);
+            self.run_part(world, graph, part);
             left = others;
         }
         for &at in running {
-            if matches!(scratch.outcomes[at], Outcome::Panicked(_)) {
-                self.nodes[at].system.discard(world);
+            let Node { system, outcome, .. } = &mut self.nodes[at];
+            if outcome.is_panic() {
+                system.discard(world);
             }
         }
         if shared.records {
@@ -184,38 +194,47 @@ impl Schedule {
     }
 
     /// Runs systems of which none shares the world with nobody, or one that does.
-    fn run_part(
-        &mut self,
-        world: &mut World,
-        graph: &Graph,
-        running: &[usize],
-        scratch: &mut Scratch,
-    ) {
+    fn run_part(&mut self, world: &mut World, graph: &Graph, running: &[usize]) {
         let first = world.take_ticks(running.len() as u64);
-        let is_timed = self.looks_at_the_clock();
+        if self.leaves_the_order(world, running) {
+            return self.run_out_of_order(world, graph, running, first);
+        }
+        // The end of one is the start of the next.
+        let mut clock = self.looks_at_the_clock().then(Instant::now);
+        for (&at, place) in running.iter().zip(0..) {
+            let node = &mut self.nodes[at];
+            node.outcome = node.run_sole(world, Tick::new(first.get() + place), &mut clock);
+        }
+    }
+
+    /// Whether systems do not simply run one by one in the serial order.
+    fn leaves_the_order(&self, world: &World, running: &[usize]) -> bool {
+        let is_wanted =
+            self.shuffle.is_some() || self.threads == Threads::Many && self.is_worth_tasks(running);
         // An exclusive system or a command may have changed the groups since the graph was made: then who
         // edits a pool uses more than he has said, and only the serial order is right. So it is where ids
         // are scarce and cannot be dealt out in advance.
-        let is_known = self.groups == world.group_changes();
-        let has_ids = world.can_open_streams() || !running.iter().any(|&at| self.nodes[at].records);
-        let wants_tasks = self.threads == Threads::Many && self.is_worth_tasks(running);
-        if !is_known || !has_ids || self.shuffle.is_none() && !wants_tasks {
-            for (&at, place) in running.iter().zip(0..) {
-                let now = Tick::new(first.get() + place);
-                scratch.outcomes[at] = self.nodes[at].run_sole(world, now, is_timed);
-            }
-            return;
-        }
-        scratch.places.clear();
-        scratch.places.resize(self.nodes.len(), NOWHERE);
+        is_wanted
+            && self.groups == world.group_changes()
+            && (world.can_open_streams() || !running.iter().any(|&at| self.nodes[at].records))
+    }
+
+    /// Runs systems at once, or one by one in another legal order.
+    // Not inlined: what is run here is not small, and the way of the small ones stays short.
+    #[inline(never)]
+    fn run_out_of_order(&mut self, world: &World, graph: &Graph, running: &[usize], first: Tick) {
+        let mut places = mem::take(&mut self.places);
+        places.clear();
+        places.resize(self.nodes.len(), NOWHERE);
         for (place, &at) in running.iter().enumerate() {
-            scratch.places[at] = place;
+            places[at] = place;
         }
-        let part = Part { graph, running, first };
+        let part = Part { graph, running, places: &places, first };
         match self.shuffle {
-            Some(seed) => self.run_shuffled(world, part, scratch, seed),
-            None => self.run_tasks(world, part, scratch),
+            Some(seed) => self.run_shuffled(world, part, seed),
+            None => self.run_tasks(world, part),
         }
+        self.places = places;
     }
 
     fn systems<'a>(nodes: &'a mut [Node], running: &[usize]) -> Vec<&'a mut dyn System> {
@@ -234,11 +253,8 @@ impl Schedule {
     }
 
     /// Runs the systems one by one in a legal order that `seed` chooses.
-    #[cold]
-    #[inline(never)]
-    fn run_shuffled(&mut self, world: &World, part: Part<'_>, scratch: &mut Scratch, seed: u64) {
-        let Part { graph, running, first } = part;
-        let Scratch { outcomes, places } = scratch;
+    fn run_shuffled(&mut self, world: &World, part: Part<'_>, seed: u64) {
+        let Part { graph, running, places, first } = part;
         let mut waits = graph.waits_among(running, places);
         let mut ready: Vec<usize> = (0..running.len()).filter(|&p| waits[p] == 0).collect();
         let mut state = seed.wrapping_add(self.steps).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -249,7 +265,7 @@ impl Schedule {
             let place = ready.swap_remove((state % ready.len() as u64) as usize);
             let at = running[place];
             let now = Tick::new(first.get() + place as u64);
-            outcomes[at] = self.nodes[at].run(world, now, false);
+            self.nodes[at].outcome = self.nodes[at].run(world, now, &mut None);
             graph.release(places, at, |next| {
                 waits[next] -= 1;
                 if waits[next] == 0 {
@@ -272,26 +288,24 @@ impl Schedule {
     }
 
     #[cfg(not(feature = "parallel"))]
-    fn run_tasks(&mut self, _: &World, _: Part<'_>, _: &mut Scratch) {
+    fn run_tasks(&mut self, _: &World, _: Part<'_>) {
         unreachable!("without the feature `parallel` nothing is worth a task");
     }
 
     /// Runs systems on the threads of rayon.
-    // Not inlined: what is run here is not small, and the way of the small ones stays short.
     #[cfg(feature = "parallel")]
-    #[inline(never)]
-    fn run_tasks(&mut self, world: &World, part: Part<'_>, scratch: &mut Scratch) {
-        let Part { graph, running, first } = part;
-        let Scratch { outcomes, places } = scratch;
+    fn run_tasks(&mut self, world: &World, part: Part<'_>) {
+        let Part { graph, running, places, .. } = part;
         let waits = graph.waits_among(running, places);
         let ready = (0..running.len()).filter(|&place| waits[place] == 0).collect();
         let mut nodes: Vec<Option<&mut Node>> = self.nodes.iter_mut().map(Some).collect();
         let systems = running.iter().map(|&at| nodes[at].take().expect("it runs once in a step"));
         let handover = Handover::new(systems.zip(waits));
-        let tasks = Tasks { world, graph, running, places, first, small: self.small };
+        let tasks = Tasks { world, part, small: self.small };
         scope(|scope, _| tasks.start(scope, &handover, ready));
-        for (&at, outcome) in running.iter().zip(handover.into_outcomes()) {
-            outcomes[at] = outcome;
+        let outcomes: Vec<Outcome> = handover.into_outcomes().collect();
+        for (&at, outcome) in running.iter().zip(outcomes) {
+            self.nodes[at].outcome = outcome;
         }
     }
 }
@@ -300,11 +314,8 @@ impl Schedule {
 #[cfg(feature = "parallel")]
 struct Tasks<'a> {
     world: &'a World,
-    graph: &'a Graph,
-    running: &'a [usize],
-    places: &'a [usize],
+    part: Part<'a>,
     small: u64,
-    first: Tick,
 }
 
 #[cfg(feature = "parallel")]
@@ -328,7 +339,8 @@ impl Tasks<'_> {
 #[cfg(feature = "parallel")]
 impl Crew<&mut Node, Outcome> for Tasks<'_> {
     fn run(&self, place: usize, node: &mut Node) -> Outcome {
-        node.run(self.world, Tick::new(self.first.get() + place as u64), true)
+        let now = Tick::new(self.part.first.get() + place as u64);
+        node.run(self.world, now, &mut Some(Instant::now()))
     }
 
     fn is_small(&self, node: &&mut Node) -> bool {
@@ -336,7 +348,8 @@ impl Crew<&mut Node, Outcome> for Tasks<'_> {
     }
 
     fn behind(&self, place: usize, each: impl FnMut(usize)) {
-        self.graph.release(self.places, self.running[place], each);
+        let Part { graph, running, places, .. } = self.part;
+        graph.release(places, running[place], each);
     }
 }
 
@@ -364,21 +377,30 @@ impl Node {
         !self.is_enabled || self.cost < small
     }
 
-    /// Runs the system if it is enabled and its conditions hold.
-    fn run(&mut self, world: &World, now: Tick, is_timed: bool) -> Outcome {
-        self.run_by(world, now, is_timed, |system, world| system.run(world, now))
+    /// Runs the system if it is enabled and its conditions hold. If there is a clock it says when this
+    /// begins, and afterwards when it has ended.
+    fn run(&mut self, world: &World, now: Tick, clock: &mut Option<Instant>) -> Outcome {
+        self.run_by(world, now, clock, |system, world| system.run(world, now))
     }
 
     /// As `run`, while nobody else has the world.
-    fn run_sole(&mut self, world: &mut World, now: Tick, is_timed: bool) -> Outcome {
-        self.run_by(world, now, is_timed, |system, world| system.run_sole(world, now))
+    #[inline]
+    fn run_sole(&mut self, world: &mut World, now: Tick, clock: &mut Option<Instant>) -> Outcome {
+        self.run_by(world, now, clock, |system, world| system.run_sole(world, now))
     }
 
+    /// As `run`, for a system that needs the world to itself.
+    fn run_alone(&mut self, world: &mut World, clock: &mut Option<Instant>) -> Outcome {
+        let now = world.tick();
+        self.run_by(world, now, clock, |system, world| system.run_alone(world))
+    }
+
+    #[inline]
     fn run_by<W: Deref<Target = World>>(
         &mut self,
         world: W,
         now: Tick,
-        is_timed: bool,
+        clock: &mut Option<Instant>,
         run: impl FnOnce(&mut dyn System, W) -> Result<(), Box<dyn Error + Send + Sync>>,
     ) -> Outcome {
         if !self.is_enabled {
@@ -386,49 +408,28 @@ impl Node {
         }
         #[cfg(feature = "tracing")]
         let _span = tracing::info_span!("system", name = self.system.name()).entered();
-        let started = is_timed.then(Instant::now);
         let outcome = Outcome::of(|| {
-            if let Some(outcome) = self.refused(&world, now) {
-                return outcome;
+            for condition in &mut self.config.conditions {
+                if !condition.holds(&world, now)? {
+                    return Ok(false);
+                }
             }
-            match run(&mut *self.system, world) {
-                Ok(()) => Outcome::Done(0),
-                Err(error) => Outcome::Failed(error),
-            }
+            run(&mut *self.system, world).map(|()| true)
         });
-        let (Some(started), Outcome::Done(_)) = (started, &outcome) else { return outcome };
-        let time = started.elapsed().as_nanos() as u64;
+        match clock {
+            Some(clock) => self.timed(outcome, clock),
+            None => outcome,
+        }
+    }
+
+    /// Writes down how long the run took that has just ended.
+    #[cold]
+    fn timed(&mut self, outcome: Outcome, clock: &mut Instant) -> Outcome {
+        let started = mem::replace(clock, Instant::now());
+        let Outcome::Done(_) = outcome else { return outcome };
+        let time = clock.duration_since(started).as_nanos() as u64;
         // The last runs count most.
         self.cost = if self.cost == 0 { time } else { (3 * self.cost + time) / 4 };
         Outcome::Done(time)
     }
-
-    /// Why the system does not run, if a condition does not hold.
-    fn refused(&mut self, world: &World, now: Tick) -> Option<Outcome> {
-        for condition in &mut self.config.conditions {
-            match condition.holds(world, now) {
-                Ok(true) => {}
-                Ok(false) => return Some(Outcome::Idle),
-                Err(error) => return Some(Outcome::Failed(error.into())),
-            }
-        }
-        None
-    }
-}
-
-/// Runs a system that needs the world to itself.
-fn run_alone(node: &mut Node, world: &mut World) -> Outcome {
-    #[cfg(feature = "tracing")]
-    let _span = tracing::info_span!("system", name = node.system.name()).entered();
-    let started = Instant::now();
-    Outcome::of(|| {
-        let now = world.tick();
-        if let Some(outcome) = node.refused(world, now) {
-            return outcome;
-        }
-        match node.system.run_alone(world) {
-            Ok(()) => Outcome::Done(started.elapsed().as_nanos() as u64),
-            Err(error) => Outcome::Failed(error),
-        }
-    })
 }

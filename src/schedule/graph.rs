@@ -24,6 +24,8 @@ pub(super) struct Graph {
     pub(super) declared: Vec<(usize, usize)>,
     /// Systems that return an output.
     pub(super) producers: Vec<usize>,
+    /// Systems that may leave something to be done at the refresh, in the serial order.
+    pub(super) appliers: Vec<usize>,
 }
 
 /// Systems that share the world.
@@ -69,6 +71,8 @@ impl Graph {
         graph.find_ambiguities(nodes);
         graph.producers =
             (0..nodes.len()).filter(|&at| nodes[at].system.output().is_some()).collect();
+        graph.appliers =
+            graph.order.iter().copied().filter(|&at| nodes[at].system.applies()).collect();
         Ok(graph)
     }
 

@@ -40,8 +40,8 @@ use crate::access::{AccessSet, Key, Usage};
 use crate::system::System;
 use crate::world::World;
 use config::Config;
-use execute::Scratch;
 use graph::Graph;
+use outcome::Outcome;
 
 /// Systems and their order.
 ///
@@ -85,7 +85,8 @@ pub struct Schedule {
     steps: u64,
     /// Nanoseconds below which a system is not worth a task.
     small: u64,
-    scratch: Scratch,
+    /// Memory for the places of systems among those that run at once; serves step after step.
+    places: Vec<usize>,
 }
 
 /// A system of a schedule.
@@ -93,13 +94,13 @@ struct Node {
     system: Box<dyn System>,
     config: Config,
     access: AccessSet,
+    /// How it came out in the step under way.
+    outcome: Outcome,
     /// Nanoseconds that a run took, on average.
     cost: u64,
     is_enabled: bool,
     /// Whether it records commands.
     records: bool,
-    /// Whether it may leave something to be done at the refresh.
-    applies: bool,
     /// Whether it shares the world with nobody, though it does not change it.
     is_apart: bool,
 }
@@ -128,7 +129,7 @@ impl Default for Schedule {
             is_timed: false,
             steps: 0,
             small: execute::SMALL,
-            scratch: Scratch::default(),
+            places: Vec::new(),
         }
     }
 }
@@ -153,10 +154,10 @@ impl Schedule {
                 system,
                 config,
                 access,
+                outcome: Outcome::Idle,
                 cost: 0,
                 is_enabled: true,
                 records: false,
-                applies: true,
                 is_apart: false,
             });
         }
@@ -248,7 +249,7 @@ impl Schedule {
         for node in &mut self.nodes {
             node.access = node.system.init(world);
             node.records = false;
-            node.applies = node.system.applies();
+            node.outcome = Outcome::Idle;
             node.is_apart = node.access.iter().any(|used| used == (Key::world(), Usage::Own));
             node.system.streams(&mut |_| node.records = true);
             for condition in &mut node.config.conditions {

@@ -11,7 +11,7 @@ use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
 
 use super::handover::{Crew, Handover};
-use super::outcome::Outcome;
+use super::outcome::{Failure, Outcome};
 use crate::component::Component;
 use crate::storage::Packed;
 use crate::world::{Commands, Queue, World};
@@ -76,7 +76,7 @@ impl Neighbours {
 impl Crew<usize, Outcome> for Neighbours {
     fn run(&self, place: usize, system: usize) -> Outcome {
         assert_eq!(place, system);
-        Outcome::of(|| {
+        let outcome = Outcome::of(|| {
             let before = (0..place).filter(|&before| self.edges[before].contains(&place));
             for before in before {
                 assert_eq!(self.runs[before].get(), 1, "{place} began before {before} was done");
@@ -85,8 +85,12 @@ impl Crew<usize, Outcome> for Neighbours {
             if self.faulty.contains(&place) {
                 resume_unwind(Box::new(place));
             }
-            Outcome::Done(place as u64)
-        })
+            Ok(true)
+        });
+        match outcome {
+            Outcome::Done(_) => Outcome::Done(place as u64),
+            failed => failed,
+        }
     }
 
     fn is_small(&self, system: &usize) -> bool {
@@ -146,12 +150,11 @@ fn a_panic_lets_the_others_finish_and_the_first_of_the_serial_order_is_kept() {
 
         assert!(crew.runs.iter().all(|runs| runs.get() == 1), "a system was forgotten");
         assert!(matches!(outcomes[3], Outcome::Done(3)));
-        let Some(Outcome::Panicked(payload)) = outcomes
-            .into_iter()
-            .find(|outcome| !matches!(outcome, Outcome::Idle | Outcome::Done(_)))
-        else {
-            panic!("the panic was lost");
-        };
+        let first = outcomes.into_iter().find_map(|outcome| match outcome {
+            Outcome::Failed(failure) => Some(*failure),
+            _ => None,
+        });
+        let Some(Failure::Panic(payload)) = first else { panic!("the panic was lost") };
         assert_eq!(payload.downcast_ref(), Some(&1_usize));
     });
 }

@@ -10,7 +10,7 @@ use super::common::{Rng, mix};
 
 #[derive(Component, Debug, Clone, PartialEq)]
 #[component(track)]
-pub struct A(u64);
+pub struct A(pub u64);
 
 #[derive(Component, Debug, Clone, PartialEq)]
 struct B(u64);
