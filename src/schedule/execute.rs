@@ -34,6 +34,32 @@ struct Part<'a> {
     first: Tick,
 }
 
+/// When the clock was looked at last, in a step that is timed: one thing ends where the next begins.
+#[derive(Clone, Copy)]
+struct Laps(Option<Instant>);
+
+impl Laps {
+    /// The time since the start or the last lap.
+    #[inline]
+    fn lap(&mut self) -> Option<Duration> {
+        self.0.as_mut().map(look)
+    }
+
+    /// The time between two laps.
+    fn since(self, start: Self) -> Option<Duration> {
+        Some(self.0?.duration_since(start.0?))
+    }
+}
+
+/// The time since the clock was looked at last.
+// Few steps are timed.
+#[cold]
+#[inline(never)]
+fn look(last: &mut Instant) -> Duration {
+    let before = mem::replace(last, Instant::now());
+    last.duration_since(before)
+}
+
 /// The place of a system that does not run.
 const NOWHERE: usize = usize::MAX;
 
@@ -44,7 +70,9 @@ impl Schedule {
     /// Runs the systems that are chosen, or all, and refreshes the world.
     #[track_caller]
     pub(super) fn run(&mut self, world: &mut World, chosen: Option<&[bool]>) -> StepReport {
-        let started = self.looks_at_the_clock().then(Instant::now);
+        let is_timed = self.is_timed || self.steps.is_multiple_of(SAMPLE);
+        let started = Laps(is_timed.then(Instant::now));
+        let mut laps = started;
         let alive = world.len() as i64;
         world.forget_walks();
         // If a listener unwinds, the next step builds it again, and forgets how systems came out in this one.
@@ -59,26 +87,27 @@ impl Schedule {
                     // Disabled ones, too: others that exclude each other may be connected only through
                     // them (T1). Nobody is left out between two that are chosen.
                     let order = &graph.order[shared.start..shared.end];
-                    match chosen {
-                        None => self.run_shared(world, &graph, shared, order),
+                    let left: Vec<usize>;
+                    let running = match chosen {
+                        None => order,
                         Some(chosen) => {
-                            let order: Vec<usize> =
-                                order.iter().copied().filter(|&at| chosen[at]).collect();
-                            self.run_shared(world, &graph, shared, &order);
+                            left = order.iter().copied().filter(|&at| chosen[at]).collect();
+                            &left
                         }
-                    }
+                    };
+                    self.run_shared(world, &graph, shared, running, &mut laps);
                 }
                 Segment::Alone(place) => {
                     let at = graph.order[place];
                     if chosen.is_none_or(|chosen| chosen[at]) {
-                        let mut clock = started.map(|_| Instant::now());
-                        self.nodes[at].outcome = self.nodes[at].run_alone(world, &mut clock);
+                        self.nodes[at].outcome = self.nodes[at].run_alone(world, &mut laps);
                     }
                 }
                 Segment::Refresh => {
-                    let begun = started.map(|_| Instant::now());
                     self.refresh(world, &graph.appliers);
-                    refresh += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+                    if let Some(time) = laps.lap() {
+                        refresh += time;
+                    }
                 }
             }
         }
@@ -105,14 +134,10 @@ impl Schedule {
             systems_run,
             commands,
             growth: world.len() as i64 - alive,
-            time: started.map(|started| started.elapsed()),
-            refresh: started.map(|_| refresh),
+            // A refresh is the last thing in a step.
+            time: laps.since(started),
+            refresh: laps.0.map(|_| refresh),
         }
-    }
-
-    /// Whether this step is timed.
-    fn looks_at_the_clock(&self) -> bool {
-        self.is_timed || self.steps.is_multiple_of(SAMPLE)
     }
 
     /// What the systems have done, in the serial order.
@@ -161,12 +186,21 @@ impl Schedule {
     }
 
     /// Runs systems that share the world.
-    fn run_shared(&mut self, world: &mut World, graph: &Graph, shared: Shared, running: &[usize]) {
+    fn run_shared(
+        &mut self,
+        world: &mut World,
+        graph: &Graph,
+        shared: Shared,
+        running: &[usize],
+        laps: &mut Laps,
+    ) {
         if !running.iter().any(|&at| self.nodes[at].is_enabled) {
             return;
         }
         if shared.records {
             world.open_streams(&mut Self::systems(&mut self.nodes, running));
+            // The first system has no part in that.
+            laps.lap();
         }
         // A system that has `&World` shares it with nobody, and runs on this thread: what it can get at
         // may belong to it.
@@ -179,7 +213,7 @@ impl Schedule {
                 false => 1 + rest.iter().take_while(|at| !is_apart(at)).count(),
             };
             let (part, others) = left.split_at(together);
-            self.run_part(world, graph, part);
+            self.run_part(world, graph, part, laps);
             left = others;
         }
         for &at in running {
@@ -194,16 +228,16 @@ impl Schedule {
     }
 
     /// Runs systems of which none shares the world with nobody, or one that does.
-    fn run_part(&mut self, world: &mut World, graph: &Graph, running: &[usize]) {
+    fn run_part(&mut self, world: &mut World, graph: &Graph, running: &[usize], laps: &mut Laps) {
         let first = world.take_ticks(running.len() as u64);
         if self.leaves_the_order(world, running) {
-            return self.run_out_of_order(world, graph, running, first);
+            self.run_out_of_order(world, graph, running, first);
+            laps.lap();
+            return;
         }
-        // The end of one is the start of the next.
-        let mut clock = self.looks_at_the_clock().then(Instant::now);
         for (&at, place) in running.iter().zip(0..) {
             let node = &mut self.nodes[at];
-            node.outcome = node.run_sole(world, Tick::new(first.get() + place), &mut clock);
+            node.outcome = node.run_sole(world, Tick::new(first.get() + place), laps);
         }
     }
 
@@ -265,7 +299,7 @@ impl Schedule {
             let place = ready.swap_remove((state % ready.len() as u64) as usize);
             let at = running[place];
             let now = Tick::new(first.get() + place as u64);
-            self.nodes[at].outcome = self.nodes[at].run(world, now, &mut None);
+            self.nodes[at].outcome = self.nodes[at].run(world, now, &mut Laps(None));
             graph.release(places, at, |next| {
                 waits[next] -= 1;
                 if waits[next] == 0 {
@@ -340,7 +374,7 @@ impl Tasks<'_> {
 impl Crew<&mut Node, Outcome> for Tasks<'_> {
     fn run(&self, place: usize, node: &mut Node) -> Outcome {
         let now = Tick::new(self.part.first.get() + place as u64);
-        node.run(self.world, now, &mut Some(Instant::now()))
+        node.run(self.world, now, &mut Laps(Some(Instant::now())))
     }
 
     fn is_small(&self, node: &&mut Node) -> bool {
@@ -377,22 +411,21 @@ impl Node {
         !self.is_enabled || self.cost < small
     }
 
-    /// Runs the system if it is enabled and its conditions hold. If there is a clock it says when this
-    /// begins, and afterwards when it has ended.
-    fn run(&mut self, world: &World, now: Tick, clock: &mut Option<Instant>) -> Outcome {
-        self.run_by(world, now, clock, |system, world| system.run(world, now))
+    /// Runs the system if it is enabled and its conditions hold: one lap.
+    fn run(&mut self, world: &World, now: Tick, laps: &mut Laps) -> Outcome {
+        self.run_by(world, now, laps, |system, world| system.run(world, now))
     }
 
     /// As `run`, while nobody else has the world.
     #[inline]
-    fn run_sole(&mut self, world: &mut World, now: Tick, clock: &mut Option<Instant>) -> Outcome {
-        self.run_by(world, now, clock, |system, world| system.run_sole(world, now))
+    fn run_sole(&mut self, world: &mut World, now: Tick, laps: &mut Laps) -> Outcome {
+        self.run_by(world, now, laps, |system, world| system.run_sole(world, now))
     }
 
     /// As `run`, for a system that needs the world to itself.
-    fn run_alone(&mut self, world: &mut World, clock: &mut Option<Instant>) -> Outcome {
+    fn run_alone(&mut self, world: &mut World, laps: &mut Laps) -> Outcome {
         let now = world.tick();
-        self.run_by(world, now, clock, |system, world| system.run_alone(world))
+        self.run_by(world, now, laps, |system, world| system.run_alone(world))
     }
 
     #[inline]
@@ -400,7 +433,7 @@ impl Node {
         &mut self,
         world: W,
         now: Tick,
-        clock: &mut Option<Instant>,
+        laps: &mut Laps,
         run: impl FnOnce(&mut dyn System, W) -> Result<(), Box<dyn Error + Send + Sync>>,
     ) -> Outcome {
         if !self.is_enabled {
@@ -416,18 +449,8 @@ impl Node {
             }
             run(&mut *self.system, world).map(|()| true)
         });
-        match clock {
-            Some(clock) => self.timed(outcome, clock),
-            None => outcome,
-        }
-    }
-
-    /// Writes down how long the run took that has just ended.
-    #[cold]
-    fn timed(&mut self, outcome: Outcome, clock: &mut Instant) -> Outcome {
-        let started = mem::replace(clock, Instant::now());
-        let Outcome::Done(_) = outcome else { return outcome };
-        let time = clock.duration_since(started).as_nanos() as u64;
+        let (Some(time), Outcome::Done(_)) = (laps.lap(), &outcome) else { return outcome };
+        let time = time.as_nanos() as u64;
         // The last runs count most.
         self.cost = if self.cost == 0 { time } else { (3 * self.cost + time) / 4 };
         Outcome::Done(time)

@@ -243,7 +243,7 @@ impl Schedule {
         if *self.world.get_or_insert(world.number()) != world.number() {
             return Err(ScheduleError::AnotherWorld);
         }
-        if self.graph.is_some() && self.groups == world.group_changes() {
+        if self.is_built_for(world) {
             return Ok(());
         }
         for node in &mut self.nodes {
@@ -269,6 +269,21 @@ impl Schedule {
         Ok(())
     }
 
+    fn is_built_for(&self, world: &World) -> bool {
+        self.world == Some(world.number())
+            && self.graph.is_some()
+            && self.groups == world.group_changes()
+    }
+
+    /// Builds the schedule if that is still to be done.
+    #[inline]
+    #[track_caller]
+    fn make_ready(&mut self, world: &mut World) {
+        if !self.is_built_for(world) {
+            self.build(world).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
     /// Runs all systems once, then refreshes the world: one step.
     ///
     /// Commands are carried out at the refresh, system by system in the serial order. What a system
@@ -280,7 +295,7 @@ impl Schedule {
     /// system are dropped. If several do, the first one in the serial order is named.
     #[track_caller]
     pub fn step(&mut self, world: &mut World) -> StepReport {
-        self.build(world).unwrap_or_else(|error| panic!("{error}"));
+        self.make_ready(world);
         self.run(world, None)
     }
 
@@ -290,7 +305,7 @@ impl Schedule {
     /// As [`step`](Self::step), and if there is no system or set of one of these names.
     #[track_caller]
     pub fn step_from(&mut self, world: &mut World, names: &[&str]) -> StepReport {
-        self.build(world).unwrap_or_else(|error| panic!("{error}"));
+        self.make_ready(world);
         let chosen = self.reachable_from(names);
         self.run(world, Some(&chosen))
     }
