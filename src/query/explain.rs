@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Query;
 use super::filter::QueryFilter;
-use super::held::Shape;
+use super::held::{Shape, needs};
 use super::merged::Merged;
 use super::planner::piece;
 use super::prefix::covering;
@@ -90,7 +90,10 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         let is_part = survey.driver.is_some_and(|driver| driver_len < driver.entities.len());
         let is_grouped = match survey.is_aligned() {
             // Groups were not asked.
-            true => covering(self.held.opening, survey.needs()).is_some(),
+            true => {
+                let needs = needs::<D, F>(views.data, views.filter, &survey);
+                covering(self.held.opening, needs).is_some()
+            }
             false => (is_part || views.is_sure) && !survey.is_timed,
         };
         Explanation { driver, driver_len, matches, runs, is_grouped, way }

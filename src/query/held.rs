@@ -8,7 +8,7 @@ use super::filter::QueryFilter;
 use super::opening::Opening;
 use super::piece::Views;
 use super::prefix::{aligned, covering};
-use super::survey::{Column, Marks, Speller, Survey, Surveyor, Wanted};
+use super::survey::{Column, Demands, Marks, Needs, Speller, Survey, Surveyor, Wanted};
 use super::term::QueryData;
 use crate::cell::Read;
 use crate::entity::Entity;
@@ -80,7 +80,7 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         // What groups know comes in parts that fit into registers: views that are filled in by a
         // function that is called stay in memory, whether it is called or not.
         if !is_sure && self.opening.world.has_groups() {
-            if let Some(prefix) = covering(self.opening, survey.needs()) {
+            if let Some(prefix) = covering(self.opening, needs::<D, F>(data, filter, &survey)) {
                 if survey.driver.is_none_or(|driver| driver.id != prefix.only.id) {
                     survey.driver = self.driver_by(prefix.only);
                 }
@@ -170,6 +170,19 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
             _ => unreachable!("a query walks what its filter knows, or the living entities"),
         }
     }
+}
+
+/// What a query demands of its matches.
+#[inline(always)]
+pub(super) fn needs<'a, D: QueryData, F: QueryFilter>(
+    data: D::View<'a>,
+    filter: F::View<'a>,
+    survey: &Survey<'a>,
+) -> Needs {
+    let mut demands = Demands::new();
+    D::columns(data, &mut demands);
+    F::columns(filter, &mut demands);
+    survey.needs(demands)
 }
 
 /// A query as far as its plan depends on it.

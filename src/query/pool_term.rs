@@ -275,7 +275,7 @@ macro_rules! pool_term {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 survey.column(view.column());
             }

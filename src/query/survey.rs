@@ -115,10 +115,6 @@ pub(super) struct Survey<'a> {
     pub(super) driver: Option<Column<'a>>,
     /// The component whose pool must be the driver.
     pub(super) wanted: Option<Wanted>,
-    /// Required and refused components, as bits; `None` if a number is too high for that.
-    masks: Option<[u64; 2]>,
-    /// Whether there are parts of which one is enough.
-    has_choice: bool,
     /// Pools that are fetched from or filtered by.
     pub(super) pools: usize,
     /// Required pools.
@@ -145,8 +141,6 @@ impl Survey<'_> {
         Self {
             driver: None,
             wanted,
-            masks: Some([0; 2]),
-            has_choice: false,
             pools: 0,
             required: 0,
             longest: 0,
@@ -196,9 +190,10 @@ impl Survey<'_> {
 
     /// What it takes to be a match, as far as groups can say something about it.
     #[inline(always)]
-    pub(super) fn needs(&self) -> Needs {
+    pub(super) fn needs(&self, demands: Demands) -> Needs {
         let shortest = self.driver.map(|driver| (driver.id, driver.entities.len()));
-        let Self { masks, has_choice, wanted, pools, .. } = *self;
+        let Self { wanted, pools, .. } = *self;
+        let Demands { masks, has_choice, .. } = demands;
         Needs { masks, has_choice, wanted, shortest, pools }
     }
 
@@ -210,20 +205,10 @@ impl Survey<'_> {
             None => Marks { wanted: self.wanted, members: None },
         }
     }
-
-    #[inline]
-    fn mark(&mut self, which: usize, id: u32) {
-        match &mut self.masks {
-            // What nobody has refuses nobody.
-            _ if id == UNKNOWN && which == 1 => {}
-            Some(masks) if id < u64::BITS => masks[which] |= 1 << id,
-            masks => *masks = None,
-        }
-    }
 }
 
 impl<'a> Surveyor<'a> for Survey<'a> {
-    #[inline]
+    #[inline(always)]
     fn column(&mut self, column: Column<'a>) {
         self.pools += 1;
         match column.role {
@@ -240,14 +225,8 @@ impl<'a> Surveyor<'a> for Survey<'a> {
                 if is_better {
                     self.driver = Some(column);
                 }
-                self.mark(0, column.id);
             }
-            Role::Without => {
-                self.is_picky = true;
-                if self.depth == 0 {
-                    self.mark(1, column.id);
-                }
-            }
+            Role::Without => self.is_picky = true,
             _ => {}
         }
     }
@@ -256,6 +235,56 @@ impl<'a> Surveyor<'a> for Survey<'a> {
     fn begin(&mut self, part: Part) {
         self.depth += 1;
         self.is_picky |= part != Part::Option;
+    }
+
+    #[inline]
+    fn end(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+/// Finds which components an entity needs and must not have. Apart from the survey: only groups ask for that.
+#[derive(Debug)]
+pub(super) struct Demands {
+    /// Required and refused components, as bits; `None` if a number is too high for that.
+    masks: Option<[u64; 2]>,
+    /// Whether there are parts of which one is enough.
+    has_choice: bool,
+    /// Optional parts that are open.
+    depth: usize,
+}
+
+impl Demands {
+    #[inline]
+    pub(super) fn new() -> Self {
+        Self { masks: Some([0; 2]), has_choice: false, depth: 0 }
+    }
+
+    #[inline]
+    fn mark(&mut self, which: usize, id: u32) {
+        match &mut self.masks {
+            // What nobody has refuses nobody.
+            _ if id == UNKNOWN && which == 1 => {}
+            Some(masks) if id < u64::BITS => masks[which] |= 1 << id,
+            masks => *masks = None,
+        }
+    }
+}
+
+impl<'a> Surveyor<'a> for Demands {
+    #[inline]
+    fn column(&mut self, column: Column<'a>) {
+        match column.role {
+            _ if self.depth > 0 => {}
+            Role::Fetched | Role::With => self.mark(0, column.id),
+            Role::Without => self.mark(1, column.id),
+            Role::Asked => {}
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, part: Part) {
+        self.depth += 1;
         self.has_choice |= part != Part::Option;
     }
 

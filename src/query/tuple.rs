@@ -56,7 +56,7 @@ macro_rules! tuple_term {
                 ($($name::view(&fetch.$at, span),)*)
             }
 
-            #[inline]
+            #[inline(always)]
             fn columns<'a>(view: Self::View<'a>, survey: &mut impl Surveyor<'a>) {
                 $($name::columns(view.$at, survey);)*
             }
