@@ -636,3 +636,18 @@ fn a_removal_that_names_a_component_twice_is_heard_once() {
 
     assert_eq!(log.take(), [format!("remove {e}")]);
 }
+
+#[test]
+fn what_was_done_before_the_last_refresh_is_not_heard_by_who_listens_from_then_on() {
+    let (mut world, log) = (World::new(), Log::default());
+    let first = world.on_add::<A>(log.hears("first"));
+    let e = world.spawn(());
+    world.pool_mut::<A>().insert(e, A(0)).unwrap();
+    world.disconnect(first);
+    world.refresh();
+    _ = world.on_add::<A>(log.hears("second"));
+
+    world.refresh();
+
+    assert_eq!(log.take(), [""; 0]);
+}

@@ -44,8 +44,8 @@ pub(crate) struct Pools {
     pub(crate) prepares_removal: bool,
     /// Whether a despawn needs more than the pools and groups.
     pub(crate) death_needs_care: bool,
-    /// Whether anybody cares for any pool.
-    pub(crate) is_cared_for: bool,
+    /// Whether anybody listens to a pool or reads its removals, or has since the last refresh.
+    pub(crate) is_heard: bool,
     /// Whether anybody listens to a spawn.
     pub(crate) hears_spawn: bool,
 }
@@ -304,10 +304,16 @@ impl Pools {
             self.hears_removal || ids.clone().any(|id| self.at_mut(id as usize).copies_removed());
         let Notes { signals, .. } = &self.notes;
         self.hears_spawn = signals.hears(What::Spawned, 0);
-        self.is_cared_for =
-            self.hears_removal || ids.clone().any(|id| self.at(id as usize).tag().needs_care);
+        // What was noted for one who has gone is forgotten at the refresh, and not before.
+        self.is_heard |= self.has_hearers();
         let is_noted = ids.clone().any(|id| self.at(id as usize).tag().is_noted);
         self.death_needs_care = self.hears_removal || is_noted || signals.hears(What::Despawned, 0);
+    }
+
+    /// Whether somebody listens to a pool or reads its removals.
+    pub(crate) fn has_hearers(&self) -> bool {
+        let mut tags = (0..self.len()).map(|id| self.at(id).tag());
+        self.hears_removal || tags.any(|tag| tag.is_noted || tag.is_journaled)
     }
 
     /// Whether somebody wants to know when this component comes, changes or goes.

@@ -217,7 +217,7 @@ impl World {
 
     /// Delivers what was done to pools through `&World`, pool by pool.
     pub(in crate::world) fn deliver_echoes(&mut self) {
-        if !self.pools.is_cared_for {
+        if !self.pools.is_heard {
             return;
         }
         for id in 0..self.pools.len() {
@@ -230,7 +230,7 @@ impl World {
 
     /// Drops what all readers of journals have read.
     pub(in crate::world) fn trim_journals(&mut self) {
-        if self.pools.is_cared_for {
+        if self.pools.is_heard {
             for id in 0..self.pools.len() {
                 self.pools.at_mut(id).trim_journal();
             }
@@ -241,6 +241,7 @@ impl World {
             if (0..self.pools.len()).any(|id| is_stale(&mut self.pools, id)) {
                 self.pools.mark_care();
             }
+            self.pools.is_heard = self.pools.has_hearers();
         }
         for nth in 0..self.react.trims.len() {
             self.react.trims[nth](self);
