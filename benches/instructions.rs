@@ -7,10 +7,13 @@
 
 use std::hint::black_box;
 
-use esker::{Component, Entity, World};
+use esker::{Component, Entity, Query, Schedule, World};
 
-/// Entities per operation; `xtask` divides by it.
+/// Entities per operation, or how often it is done; `xtask` divides by it.
 const N: usize = 4096;
+
+/// Entities of a world in which what is done once for all of them counts.
+const FEW: usize = 16;
 
 #[derive(Component, Clone, Copy, Default)]
 struct A([f32; 2]);
@@ -28,7 +31,7 @@ type Five = (A, B, C, D, E);
 /// Name, how to make the world, and what is counted.
 type Operation = (&'static str, fn() -> State, fn(&mut State));
 
-const OPERATIONS: [Operation; 29] = [
+const OPERATIONS: [Operation; 32] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),
@@ -52,6 +55,9 @@ const OPERATIONS: [Operation; 29] = [
     ("query_2_by_runs", walked_fives, counted_query_2),
     ("query_2_by_list", walked_mix, counted_query_2),
     ("query_2_in_a_group", grouped_pairs, counted_query_2),
+    ("small_query_2", few, counted_small_query_2),
+    ("small_query_5", few, counted_small_query_5),
+    ("small_step_3", few, counted_small_step_3),
     ("grouped_insert", grouped_singles, counted_insert),
     ("grouped_remove", grouped_pairs, counted_remove),
     ("grouped_pool_insert", grouped_singles, counted_pool_insert),
@@ -60,9 +66,11 @@ const OPERATIONS: [Operation; 29] = [
     ("grouped_despawn_2", grouped_pairs, counted_despawn),
 ];
 
+#[derive(Default)]
 struct State {
     world: World,
     ids: Vec<Entity>,
+    schedule: Schedule,
 }
 
 /// A world that has never had an entity, with room for `N` of them.
@@ -75,7 +83,7 @@ fn ready() -> State {
     world.register::<B>();
     world.pool_mut::<A>().reserve(N);
     world.pool_mut::<B>().reserve(N);
-    State { world, ids: Vec::new() }
+    State { world, ..State::default() }
 }
 
 /// A world in which `N` entities have lived and died.
@@ -96,13 +104,35 @@ fn empties() -> State {
 fn pairs() -> State {
     let mut world = World::new();
     let ids = (0..N).map(|_| world.spawn((A::default(), B::default()))).collect();
-    State { world, ids }
+    State { world, ids, ..State::default() }
 }
 
 fn fives() -> State {
     let mut world = World::new();
     let ids = (0..N).map(|_| world.spawn(Five::default())).collect();
-    State { world, ids }
+    State { world, ids, ..State::default() }
+}
+
+/// A small world and a schedule for it, of which the queries have been walked before.
+fn few() -> State {
+    fn add_b(mut query: Query<(&mut A, &B)>) {
+        query.iter_mut().for_each(|(a, b)| a.0[0] += b.0[0]);
+    }
+    fn add_c_to_d(mut query: Query<(&mut D, &C)>) {
+        query.iter_mut().for_each(|(d, c)| d.0[0] += c.0[0]);
+    }
+    fn add_c_to_e(mut query: Query<(&mut E, &C)>) {
+        query.iter_mut().for_each(|(e, c)| e.0[0] += c.0[0]);
+    }
+    let mut state = State::default();
+    state.ids = (0..FEW).map(|_| state.world.spawn(Five::default())).collect();
+    // Serial: callgrind is slow enough for threads to seem worth it.
+    state.schedule.add_systems((add_b, add_c_to_d, add_c_to_e)).set_serial(true);
+    for _ in 0..2 {
+        state.schedule.step(&mut state.world);
+        small_query_5(&mut state.world);
+    }
+    state
 }
 
 /// As `fives`, with a plan for the query of two.
@@ -275,6 +305,31 @@ fn counted_query_2(state: &mut State) {
 fn counted_query_5(state: &mut State) {
     let mut query = state.world.query::<(&mut A, &B, &C, &D, &E)>();
     query.iter_mut().for_each(|(a, b, c, d, e)| a.0[0] += b.0[0] * c.0[0] + d.0[0] * e.0[0]);
+}
+
+#[inline(never)]
+fn counted_small_query_2(state: &mut State) {
+    for _ in 0..N {
+        let mut query = state.world.query_mut::<(&mut A, &B)>();
+        query.iter_mut().for_each(|(a, b)| a.0[0] += b.0[0]);
+    }
+}
+
+#[inline(never)]
+fn counted_small_query_5(state: &mut State) {
+    (0..N).for_each(|_| small_query_5(&mut state.world));
+}
+
+fn small_query_5(world: &mut World) {
+    let mut query = world.query_mut::<(&mut A, &B, &C, &D, &E)>();
+    query.iter_mut().for_each(|(a, b, c, d, e)| a.0[0] += b.0[0] * c.0[0] + d.0[0] * e.0[0]);
+}
+
+#[inline(never)]
+fn counted_small_step_3(state: &mut State) {
+    for _ in 0..N {
+        black_box(state.schedule.step(&mut state.world));
+    }
 }
 
 fn main() {
