@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 
-use esker::{Component, Entity, Query, Schedule, World};
+use esker::{Component, Entity, PoolMut, Query, Schedule, World};
 
 /// Entities per operation, or how often it is done; `xtask` divides by it.
 const N: usize = 4096;
@@ -31,7 +31,7 @@ type Five = (A, B, C, D, E);
 /// Name, how to make the world, and what is counted.
 type Operation = (&'static str, fn() -> State, fn(&mut State));
 
-const OPERATIONS: [Operation; 32] = [
+const OPERATIONS: [Operation; 36] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),
@@ -43,6 +43,8 @@ const OPERATIONS: [Operation; 32] = [
     ("remove", pairs, counted_remove),
     ("pool_insert", empties, counted_pool_insert),
     ("pool_remove", pairs, counted_pool_remove),
+    ("pool_insert_alone", empties, counted_pool_insert_alone),
+    ("pool_remove_alone", pairs, counted_pool_remove_alone),
     ("pool_get", pairs, counted_pool_get),
     ("world_get", pairs, counted_world_get),
     ("world_get_mut", pairs, counted_world_get_mut),
@@ -62,6 +64,8 @@ const OPERATIONS: [Operation; 32] = [
     ("grouped_remove", grouped_pairs, counted_remove),
     ("grouped_pool_insert", grouped_singles, counted_pool_insert),
     ("grouped_pool_remove", grouped_pairs, counted_pool_remove),
+    ("grouped_pool_insert_alone", grouped_singles, counted_pool_insert_alone),
+    ("grouped_pool_remove_alone", grouped_pairs, counted_pool_remove_alone),
     ("grouped_spawn_2", grouped_ready, counted_spawn_2),
     ("grouped_despawn_2", grouped_pairs, counted_despawn),
 ];
@@ -231,16 +235,34 @@ fn counted_remove(state: &mut State) {
 
 #[inline(never)]
 fn counted_pool_insert(state: &mut State) {
-    let mut pool = state.world.pool_mut::<B>();
-    for &id in &state.ids {
+    insert_into(state.world.pool_mut(), &state.ids);
+}
+
+#[inline(never)]
+fn counted_pool_insert_alone(state: &mut State) {
+    insert_into(state.world.edit_pool(), &state.ids);
+}
+
+#[inline(always)]
+fn insert_into(mut pool: PoolMut<'_, B>, ids: &[Entity]) {
+    for &id in ids {
         black_box(pool.insert(id, B([1.0, 2.0]))).expect("it is alive");
     }
 }
 
 #[inline(never)]
 fn counted_pool_remove(state: &mut State) {
-    let mut pool = state.world.pool_mut::<B>();
-    for &id in &state.ids {
+    remove_from(state.world.pool_mut(), &state.ids);
+}
+
+#[inline(never)]
+fn counted_pool_remove_alone(state: &mut State) {
+    remove_from(state.world.edit_pool(), &state.ids);
+}
+
+#[inline(always)]
+fn remove_from(mut pool: PoolMut<'_, B>, ids: &[Entity]) {
+    for &id in ids {
         black_box(pool.remove(id));
     }
 }

@@ -85,14 +85,16 @@ fn operate(worlds: [&mut World; 2], rng: &mut Rng) {
                 _ = world.despawn_batch(doomed);
             }
             13 => {
-                // Through `&World`, with the whole family.
-                let mut pool = world.pool_mut::<A>();
+                // With the whole family, beside others or alone.
+                let is_alone = rng.one_in(2);
+                let mut pool = if is_alone { world.edit_pool() } else { world.pool_mut::<A>() };
                 _ = pool.insert(entity, A(number));
                 _ = pool.remove(pick(&mut rng));
                 pool.retain(|e, _| !(e.index() + number).is_multiple_of(5));
             }
             14 => {
-                let mut pool = world.pool_mut::<D>();
+                let is_alone = rng.one_in(2);
+                let mut pool = if is_alone { world.edit_pool() } else { world.pool_mut::<D>() };
                 _ = pool.insert(entity, D(number));
                 if rng.one_in(4) {
                     pool.clear();

@@ -370,6 +370,11 @@ struct Scene {
     watched: Vec<(GroupId, BTreeSet<Entity>)>,
 }
 
+/// A pool, for changing: by one who is alone with the world, or beside others.
+fn pool<T: Component>(world: &mut World, is_alone: bool) -> PoolMut<'_, T> {
+    if is_alone { world.edit_pool() } else { world.pool_mut() }
+}
+
 /// Whether an entity with these values is a member of the `nth` watched group.
 fn is_member(nth: usize, [a, b, c]: Values) -> bool {
     match nth {
@@ -636,31 +641,33 @@ impl Scene {
         });
     }
 
-    /// Through `&World`: nobody hears of it until the next refresh, but readers of removals do.
+    /// Beside others or alone: nobody hears of it until the next refresh, but readers of removals do.
     fn edit_pool(&mut self, entity: Entity, value: u32) {
         let nth = self.rng.below(3);
         let order = self.order(nth);
+        let is_alone = self.rng.one_in(2);
         let Self { world, model, .. } = self;
         let mut lost = Vec::new();
         match self.rng.below(5) {
             0 | 1 => {
-                let done = of_kind!(nth, T => world.pool_mut::<T>().insert(entity, T::make(value)).is_ok());
+                let done = of_kind!(nth, T => pool::<T>(world, is_alone).insert(entity, T::make(value)).is_ok());
                 assert_eq!(done, model.values.contains_key(&entity));
                 for (what, nth, entity) in model.put(entity, &[(nth, value)]) {
                     model.echo(what, nth, entity);
                 }
             }
             2 => {
-                let removed = of_kind!(nth, T => world.pool_mut::<T>().remove(entity).is_some());
+                let removed =
+                    of_kind!(nth, T => pool::<T>(world, is_alone).remove(entity).is_some());
                 lost.extend(removed.then_some(entity));
             }
-            3 => of_kind!(nth, T => world.pool_mut::<T>().retain(|entity, value| {
+            3 => of_kind!(nth, T => pool::<T>(world, is_alone).retain(|entity, value| {
                 let stays = value.value() % 4 != 0;
                 lost.extend((!stays).then_some(entity));
                 stays
             })),
             _ if self.rng.one_in(3) => {
-                of_kind!(nth, T => world.pool_mut::<T>().clear());
+                of_kind!(nth, T => pool::<T>(world, is_alone).clear());
                 lost = order;
             }
             _ => {}

@@ -25,11 +25,10 @@ fn count<X: Bundle>(world: &World) -> usize {
 
 /// Gives an entity a value through its pool, and looks for it.
 fn edit<T: Component + Copy + PartialEq + std::fmt::Debug>(
-    world: &World,
+    mut pool: PoolMut<'_, T>,
     entity: Entity,
     value: T,
 ) {
-    let mut pool = world.pool_mut::<T>();
     let before = pool.get(entity).copied();
     assert_eq!(pool.insert(entity, value), Ok(before));
     assert_eq!(pool.get(entity), Some(&value));
@@ -37,10 +36,9 @@ fn edit<T: Component + Copy + PartialEq + std::fmt::Debug>(
 
 /// Takes a value through its pool, and looks whether it was the one.
 fn assert_removed<T: Component + Copy + PartialEq + std::fmt::Debug>(
-    world: &World,
+    mut pool: PoolMut<'_, T>,
     entity: Entity,
 ) {
-    let mut pool = world.pool_mut::<T>();
     let before = pool.get(entity).copied();
     assert_eq!(pool.remove(entity), before);
     assert!(!pool.contains(entity));
@@ -50,19 +48,25 @@ fn assert_removed<T: Component + Copy + PartialEq + std::fmt::Debug>(
 fn operate<X: Bundle>(world: &mut World, group: GroupId, ids: &[Entity], rng: &mut Rng) {
     for step in 0..100 {
         let entity = ids[rng.below(ids.len())];
-        match rng.below(12) {
+        match rng.below(18) {
             0 => world.insert(entity, A(step)).unwrap(),
             1 => world.insert(entity, B(step)).unwrap(),
             2 => world.insert(entity, C(step)).unwrap(),
             3 => _ = world.remove::<A>(entity).unwrap(),
             4 => _ = world.remove::<B>(entity).unwrap(),
             5 => _ = world.remove::<C>(entity).unwrap(),
-            6 => edit(world, entity, A(step)),
-            7 => edit(world, entity, B(step)),
-            8 => edit(world, entity, C(step)),
-            9 => assert_removed::<A>(world, entity),
-            10 => assert_removed::<B>(world, entity),
-            _ => assert_removed::<C>(world, entity),
+            6 => edit(world.pool_mut(), entity, A(step)),
+            7 => edit(world.pool_mut(), entity, B(step)),
+            8 => edit(world.pool_mut(), entity, C(step)),
+            9 => assert_removed::<A>(world.pool_mut(), entity),
+            10 => assert_removed::<B>(world.pool_mut(), entity),
+            11 => assert_removed::<C>(world.pool_mut(), entity),
+            12 => edit(world.edit_pool(), entity, A(step)),
+            13 => edit(world.edit_pool(), entity, B(step)),
+            14 => edit(world.edit_pool(), entity, C(step)),
+            15 => assert_removed::<A>(world.edit_pool(), entity),
+            16 => assert_removed::<B>(world.edit_pool(), entity),
+            _ => assert_removed::<C>(world.edit_pool(), entity),
         }
         world.verify().unwrap();
         assert_eq!(world.group_len(group), Some(count::<X>(world)));

@@ -5,6 +5,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::rc::Rc;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -303,6 +304,47 @@ fn two_threads_add_different_components_to_the_same_entities_at_once() {
         assert_eq!(world.has::<Velocity>(entity), n % 5 != 0);
     }
     assert_eq!(world.verify(), Ok(()));
+}
+
+#[test]
+fn no_change_of_a_signature_is_lost_where_two_threads_edit_different_pools() {
+    let mut world = World::new();
+    world.register::<Position>();
+    world.register::<Velocity>();
+    let entity = world.spawn(());
+    let both = Barrier::new(2);
+
+    thread::scope(|scope| {
+        scope.spawn(|| toggle::<_, Velocity>(&world, entity, &both, || Position(1)));
+        scope.spawn(|| toggle::<_, Position>(&world, entity, &both, || Velocity(1)));
+    });
+
+    assert_eq!(world.verify(), Ok(()));
+}
+
+/// Gives an entity a value and takes it again, and asks each time for the signature, which says whether it has one; until
+/// it was seen often enough that another thread does so with its own.
+fn toggle<T: Component, Other: Component>(
+    world: &World,
+    entity: Entity,
+    both: &Barrier,
+    make: fn() -> T,
+) {
+    let (enough, most) = if cfg!(miri) { (5, 100) } else { (20_000, 1_000_000) };
+    let (mut seen, mut other) = (0, false);
+    let mut pool = world.pool_mut();
+    both.wait();
+    for _ in 0..most {
+        pool.insert(entity, make()).unwrap();
+        assert!(world.has::<T>(entity));
+        pool.remove(entity).unwrap();
+        assert!(!world.has::<T>(entity));
+        let now = world.has::<Other>(entity);
+        seen += u32::from(mem::replace(&mut other, now) != now);
+        if seen >= enough {
+            break;
+        }
+    }
 }
 
 #[test]

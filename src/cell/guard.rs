@@ -103,6 +103,12 @@ impl<T> Cell<T> {
         self.value.get_mut()
     }
 
+    /// Takes the marks of guards away that were leaked: who has the cell to himself knows that nobody has
+    /// one.
+    pub(crate) fn unmark(&mut self) {
+        self.flag = Flag::default();
+    }
+
     pub(crate) fn into_inner(self) -> T {
         self.value.into_inner()
     }

@@ -64,9 +64,13 @@ impl Groups {
         self.list.get(number as usize)?.as_ref()
     }
 
+    pub(crate) fn entry_mut(&mut self, number: GroupNumber) -> Option<&mut Entry> {
+        self.list.get_mut(number as usize)?.as_mut()
+    }
+
     #[inline]
     pub(crate) fn get_mut(&mut self, number: GroupNumber) -> Option<&mut Group> {
-        Some(self.list.get_mut(number as usize)?.as_mut()?.group.get_mut())
+        Some(self.entry_mut(number)?.group.get_mut())
     }
 
     /// The group that owns a component, if no other one names it, signatures decide, and nobody

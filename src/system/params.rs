@@ -76,6 +76,15 @@ impl<T: Component> SystemParam for PoolMut<'_, T> {
     fn get<'w>((): &mut (), run: Run<'w>) -> Result<PoolMut<'w, T>, ParamError> {
         run.world().try_pool_mut_at(run.span().now).map_err(ParamError::new)
     }
+
+    const GAINS_ALONE: bool = true;
+
+    // Nobody else can edit a pool meanwhile, so no change of a signature can be lost. Guards are marked all
+    // the same: who is refused does not depend on how a system is run.
+    fn get_sole<'w>((): &mut (), run: SoleRun<'w>) -> Result<PoolMut<'w, T>, ParamError> {
+        let (world, span) = run.into_parts();
+        world.try_edit_pool_at(span.now).map_err(ParamError::new)
+    }
 }
 
 impl<R: Send + Sync + 'static> SystemParam for Res<'_, R> {

@@ -14,60 +14,14 @@
 //! - **W2** – no pool holds a dead entity: whoever calls the gate has looked up the entity's word,
 //!   which only a living one has.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::pool_box::Map;
 use super::pools::{Found, Pools};
 use super::react::{Event, What};
 use super::tag::Tag;
+use super::word::{Word, Words};
 use crate::component::Component;
-use crate::entity::{Entities, Entity};
+use crate::entity::Entity;
 use crate::group::Group;
-
-/// The signature of a living entity, alone with it or shared.
-pub(super) trait Word {
-    fn bits(&self) -> u64;
-
-    fn add(self, bit: u64);
-
-    fn keep(self, mask: u64);
-}
-
-impl Word for &mut u64 {
-    #[inline]
-    fn bits(&self) -> u64 {
-        **self
-    }
-
-    #[inline]
-    fn add(self, bit: u64) {
-        *self |= bit;
-    }
-
-    #[inline]
-    fn keep(self, mask: u64) {
-        *self &= mask;
-    }
-}
-
-// Relaxed: a bit belongs to a pool, and whoever writes it holds the guard of that pool, which
-// orders it for the next one.
-impl Word for &AtomicU64 {
-    #[inline]
-    fn bits(&self) -> u64 {
-        self.load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    fn add(self, bit: u64) {
-        self.fetch_or(bit, Ordering::Relaxed);
-    }
-
-    #[inline]
-    fn keep(self, mask: u64) {
-        self.fetch_and(mask, Ordering::Relaxed);
-    }
-}
 
 /// Lets a value in; returns the one it replaces.
 #[inline(always)]
@@ -131,22 +85,22 @@ pub(super) fn release_member<T: Component>(
 /// Lets out those values that `keep` refuses, and drops them one by one.
 pub(super) fn retain<T: Component>(
     (map, tag): (&mut Map<T>, &Tag),
-    entities: &Entities,
+    words: Words<'_>,
     mut keep: impl FnMut(Entity, &mut T) -> bool,
 ) {
     map.retain(|entity, value| {
         let stays = keep(entity, value);
         if !stays {
-            sign_out(entities, entity, tag);
+            sign_out(words, entity, tag);
         }
         stays
     });
 }
 
 /// Lets all values out, then drops them.
-pub(super) fn clear<T: Component>((map, tag): (&mut Map<T>, &Tag), entities: &Entities) {
+pub(super) fn clear<T: Component>((map, tag): (&mut Map<T>, &Tag), words: Words<'_>) {
     for &entity in map.entities() {
-        sign_out(entities, entity, tag);
+        sign_out(words, entity, tag);
     }
     map.clear();
 }
@@ -154,19 +108,20 @@ pub(super) fn clear<T: Component>((map, tag): (&mut Map<T>, &Tag), entities: &En
 /// Lets all entities out and returns them; their values stay for `drop_values`.
 pub(super) fn sign_all_out<T: Component>(
     (map, tag): (&mut Map<T>, &Tag),
-    entities: &Entities,
+    words: Words<'_>,
 ) -> Vec<Entity> {
     let lost = map.entities().to_vec();
     for &entity in &lost {
-        sign_out(entities, entity, tag);
+        sign_out(words, entity, tag);
     }
     map.forget_entities();
     lost
 }
 
 /// Takes the mark of a pool off an entity that is in it.
-fn sign_out(entities: &Entities, entity: Entity, tag: &Tag) {
-    entities.word(entity).expect("W2: who is in a pool is alive").keep(tag.keep);
+fn sign_out(words: Words<'_>, entity: Entity, tag: &Tag) {
+    let word = words.find(entity).expect("W2: who is in a pool is alive");
+    words.edit(word).keep(tag.keep);
 }
 
 /// The gate, opened for one living entity by somebody who has the world to himself.

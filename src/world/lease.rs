@@ -1,11 +1,10 @@
 //! What a pool of a group needs to be edited through `&World`: the rest of the family.
 
-use std::sync::atomic::AtomicU64;
-
-use super::gate::{self, Word};
+use super::gate;
 use super::pool_box::Map;
 use super::pools::Pools;
 use super::tag::Tag;
+use super::word::{PoolWord, Word};
 use super::{BorrowConflict, ComponentId, World};
 use crate::access::{Key, Usage};
 use crate::cell::{Read, Write};
@@ -48,6 +47,20 @@ impl World {
         }
         family
     }
+}
+
+impl Pools {
+    /// Forgets guards that were leaked on what [`lease`](Self::lease) will ask for.
+    pub(super) fn unmark_family(&mut self, id: ComponentId) {
+        let numbers = self.groups.of(id.index() as u32).concat();
+        for number in numbers {
+            let Some(entry) = self.groups.entry_mut(number) else { continue };
+            entry.group.unmark();
+            for component in entry.condition.named().collect::<Vec<_>>() {
+                self.at_mut(component as usize).unmark();
+            }
+        }
+    }
 
     /// Takes the guards for a component that groups name.
     #[track_caller]
@@ -56,9 +69,9 @@ impl World {
         let groups = LeasedGroups { needing: vec![], excluding: vec![] };
         let mut lease = Lease { component, sole_owner, groups, owned: vec![], asked: vec![] };
         let conflict = |name| move |conflict| BorrowConflict::new(name, conflict);
-        let [needing, excluding] = self.pools.groups.of(component);
+        let [needing, excluding] = self.groups.of(component);
         let of = |numbers: &'_ [_]| {
-            let entries = numbers.iter().filter_map(|&number| self.pools.groups.get(number));
+            let entries = numbers.iter().filter_map(|&number| self.groups.get(number));
             entries.collect::<Vec<_>>()
         };
         let [needing, excluding] = [of(needing), of(excluding)];
@@ -66,7 +79,7 @@ impl World {
         // Pools before groups: who has a pool may rely on the groups that own it.
         for id in entries().flat_map(|entry| &entry.condition.owned).copied() {
             if id != component && !lease.owned.iter().any(|(known, _)| *known == id) {
-                let pool = self.pools.at(id as usize);
+                let pool = self.at(id as usize);
                 lease.owned.push((id, pool.write().map_err(conflict(pool.name()))?));
             }
         }
@@ -76,7 +89,7 @@ impl World {
                     || lease.owned.iter().any(|(known, _)| *known == id)
                     || lease.asked.iter().any(|(known, _)| *known == id);
                 if !is_known {
-                    let pool = self.pools.at(id as usize);
+                    let pool = self.at(id as usize);
                     lease.asked.push((id, pool.read().map_err(conflict(pool.name()))?));
                 }
             }
@@ -98,7 +111,7 @@ impl<'w> Lease<'w> {
         &mut self,
         (map, tag): (&mut Map<T>, &Tag),
         entity: Entity,
-        word: &AtomicU64,
+        word: PoolWord<'_>,
         value: T,
     ) -> Option<T> {
         let bits = word.bits();
@@ -121,7 +134,7 @@ impl<'w> Lease<'w> {
         &mut self,
         (map, tag): (&mut Map<T>, &Tag),
         entity: Entity,
-        word: &AtomicU64,
+        word: PoolWord<'_>,
         value: T,
     ) -> Option<T> {
         let replaced = gate::admit((map, tag), entity, word, value);
@@ -138,7 +151,7 @@ impl<'w> Lease<'w> {
         &mut self,
         (map, tag): (&mut Map<T>, &Tag),
         entity: Entity,
-        word: &AtomicU64,
+        word: PoolWord<'_>,
     ) -> Option<T> {
         let bits = word.bits();
         if let Some(owner) = self.sole_owner {
@@ -158,7 +171,7 @@ impl<'w> Lease<'w> {
         &mut self,
         (map, tag): (&mut Map<T>, &Tag),
         entity: Entity,
-        word: &AtomicU64,
+        word: PoolWord<'_>,
     ) -> Option<T> {
         // Asked before the groups are told: a signature may say "maybe".
         if !map.contains(entity) {

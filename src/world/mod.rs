@@ -37,6 +37,7 @@ mod spawn_batch;
 mod state;
 mod tag;
 mod verify;
+mod word;
 
 pub use batch::{BatchGate, BundleWriter, PoolWriter, Row, Rows};
 pub use builder::WorldBuilder;

@@ -151,6 +151,9 @@ pub(crate) trait AnyPool: Send + Sync {
     /// The writing guard on the map.
     fn write(&self) -> Result<Write<'_, SharedMap>, Conflict>;
 
+    /// Forgets guards that were leaked.
+    fn unmark(&mut self);
+
     fn map_mut(&mut self) -> &mut dyn AnyMap;
 
     /// Whether somebody has put it into an order of his own.
@@ -245,6 +248,12 @@ impl<T: Component> AnyPool for PoolBox<T> {
     #[track_caller]
     fn write(&self) -> Result<Write<'_, SharedMap>, Conflict> {
         Ok(self.cell.try_write()?.part(|map| map as &mut SharedMap))
+    }
+
+    fn unmark(&mut self) {
+        self.cell.unmark();
+        self.journal.unmark();
+        self.echo.unmark();
     }
 
     fn map_mut(&mut self) -> &mut dyn AnyMap {

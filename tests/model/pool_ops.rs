@@ -1,4 +1,4 @@
-//! Operations on one pool through `&World`.
+//! Operations on one pool, beside others or alone.
 
 use esker::world::PoolError;
 use esker::{Entity, PoolMut};
@@ -8,9 +8,13 @@ use crate::kinds::{Kind, Maker, with_kind};
 use crate::ops::check_one;
 use crate::run::{Model, Run};
 
-/// Runs an operation on the pool of a random kind, if the world knows it.
+/// Runs an operation on the pool of a random kind, if the world knows it; who edits it alone makes it known.
 fn on_pool(run: &mut Run, kind: usize, act: impl PoolAct) {
     with_kind!(kind, K => {
+        if run.rng.one_in(3) {
+            run.model.know(kind);
+            return act.run(&mut run.world.edit_pool::<K>(), &mut run.model, &mut run.maker);
+        }
         match run.world.try_pool_mut::<K>() {
             Ok(mut pool) => act.run(&mut pool, &mut run.model, &mut run.maker),
             Err(error) => {

@@ -70,6 +70,12 @@ fn system(kind: usize, salt: u64) -> Configs {
         .into_configs(),
         5 => (move |mut pool: PoolMut<C>| {
             pool.retain(|id, value| !mix(value.0 ^ u64::from(id.index())).is_multiple_of(5));
+            for id in pool.entities().to_vec().into_iter().filter(|&id| is_hit(id)) {
+                let value = pool.remove(id).expect("it is in the list");
+                if !value.0.is_multiple_of(4) {
+                    _ = pool.insert(id, C(mix(value.0 ^ salt)));
+                }
+            }
         })
         .into_configs(),
         6 => (move |changed: Query<(Entity, &A), Changed<A>>, mut log: ResMut<Log>| {

@@ -52,7 +52,7 @@ fn get_2((world, ids, sum): &mut (World, Vec<Entity>, u64)) {
 
 #[inline(never)]
 fn pool_edit((world, ids): &mut Pairs) {
-    let mut pool = world.pool_mut::<B>();
+    let mut pool = world.edit_pool::<B>();
     for (i, &id) in ids.iter().enumerate() {
         _ = pool.insert(id, B { value: kernel::value(i) });
     }
