@@ -1,4 +1,4 @@
-//! Many deaths at once leave the world that one after the other leaves.
+//! Many deaths, and many removals, at once leave the world that one after the other leaves.
 
 #![cfg(feature = "derive")]
 
@@ -108,6 +108,32 @@ fn a_batch_leaves_the_world_that_one_after_the_other_leaves() {
             let count = match at_once {
                 true => world.despawn_batch(doomed),
                 false => doomed.iter().filter(|&&id| world.despawn(id).is_ok()).count(),
+            };
+            let lost: Vec<_> = reader.iter_mut().map(|reader| lost(reader, &world)).collect();
+            (world, count, lost)
+        });
+        let [at_once, singly] = &mut outcomes;
+        assert_eq!((at_once.1, &at_once.2), (singly.1, &singly.2), "{company:?}");
+        assert_eq!(seen(&mut at_once.0), seen(&mut singly.0), "{company:?}");
+    }
+}
+
+#[test]
+fn a_batch_of_removals_leaves_the_world_that_one_after_the_other_leaves() {
+    for (seed, company) in (0..40).flat_map(|seed| ALL.map(|company| (seed, company))) {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test deaths" };
+        let mut outcomes = [true, false].map(|at_once| {
+            let (mut world, ids) = filled(seed, company);
+            let mut reader = (company == Company::AReader).then(|| world.removed::<Name>());
+            let mut rng = Rng::new(seed);
+            world.despawn_batch(ids.iter().copied().filter(|_| rng.one_in(8)));
+            let poor = doomed(&ids, &mut rng);
+            let count = match at_once {
+                true => world.remove_batch::<(Speed, (Name, Odd))>(poor),
+                false => {
+                    let remove = |id: &&Entity| world.remove::<(Speed, (Name, Odd))>(**id).is_ok();
+                    poor.iter().filter(remove).count()
+                }
             };
             let lost: Vec<_> = reader.iter_mut().map(|reader| lost(reader, &world)).collect();
             (world, count, lost)

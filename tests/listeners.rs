@@ -346,7 +346,7 @@ fn armed(which: usize, log: &Log) -> (World, Arc<Mutex<bool>>) {
 #[test]
 fn a_listener_that_panics_leaves_the_state_before_or_after_and_all_listeners() {
     type Act = fn(&mut World, &[Entity]);
-    let acts: [Act; 12] = [
+    let acts: [Act; 13] = [
         |world, _| _ = world.spawn((A(9), B(9))),
         |world, _| _ = world.spawn_batch((0..3).map(|n| (B(n), A(n)))).count(),
         |world, _| _ = world.spawn_batch((0..3).map(|n| (B(n), A(n)))).collect::<Vec<_>>(),
@@ -354,6 +354,7 @@ fn a_listener_that_panics_leaves_the_state_before_or_after_and_all_listeners() {
         |world, ids| _ = world.insert(ids[0], (B(9), A(9))),
         |world, ids| _ = world.insert_batch(ids.iter().map(|&id| (id, (A(9), B(9))))),
         |world, ids| _ = world.remove::<(A, B)>(ids[1]),
+        |world, ids| _ = world.remove_batch::<(B, A)>(ids.iter().copied()),
         |world, ids| _ = world.take::<(A, B)>(ids[1]),
         |world, ids| world.despawn(ids[1]).unwrap(),
         |world, ids| _ = world.despawn_batch(ids.iter().copied()),

@@ -356,6 +356,46 @@ fn despawn_batch_lets_all_of_them_die() {
 }
 
 #[test]
+fn remove_batch_takes_from_all_before_it_drops_anything() {
+    let drops = for_every_drop(
+        |scene| {
+            let [a, b, c] = [0, 3, 5].map(|at| scene.entities[at]);
+            let batch = [a, b, a, id(1, 7), c];
+            assert_eq!(scene.world.remove_batch::<(InPacked, InHashed)>(batch), 4);
+        },
+        |scene| {
+            assert_eq!(scene.world.pool::<InPacked>().len(), ENTITIES - 3);
+            assert_eq!(scene.world.pool::<InHashed>().len(), ENTITIES - 3);
+        },
+    );
+
+    assert_eq!(drops, 6);
+}
+
+#[test]
+fn remove_batch_takes_from_those_before_the_panic_of_its_iterator() {
+    for k in 0..ENTITIES {
+        let mut scene = Scene::new();
+        let entities = scene.entities.clone();
+
+        let panicked = panics_as_planned(|| {
+            let until_then = entities.iter().enumerate().map(|(at, &entity)| {
+                if at == k {
+                    planned_panic();
+                }
+                entity
+            });
+            scene.world.remove_batch::<InIndexed>(until_then)
+        });
+
+        assert!(panicked);
+        assert_eq!(scene.world.pool::<InIndexed>().len(), ENTITIES - k);
+        scene.check();
+        scene.finish();
+    }
+}
+
+#[test]
 fn despawn_batch_buries_those_before_the_panic_of_its_iterator() {
     for k in 0..ENTITIES {
         let mut scene = Scene::new();

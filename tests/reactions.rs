@@ -262,6 +262,27 @@ impl Model {
         true
     }
 
+    fn remove_many(&mut self, entities: &[Entity], nths: &[usize]) {
+        let has = |model: &Self, entity, nth: usize| {
+            model.values.get(&entity).is_some_and(|values| values[nth].is_some())
+        };
+        let pairs =
+            || entities.iter().flat_map(|&entity| nths.iter().map(move |&nth| (entity, nth)));
+        let mut told = BTreeSet::new();
+        for (entity, nth) in pairs() {
+            if has(self, entity, nth) && told.insert((entity, nth)) {
+                self.tell(What::Remove, nth, entity);
+            }
+        }
+        let mut events = Vec::new();
+        for (entity, nth) in pairs() {
+            if has(self, entity, nth) {
+                events.push(self.lose(nth, entity));
+            }
+        }
+        self.deliver(events);
+    }
+
     fn lose(&mut self, nth: usize, entity: Entity) -> Event {
         let value = self.values.get_mut(&entity).unwrap()[nth].take().unwrap();
         self.removals[nth].push((entity, value));
@@ -459,7 +480,8 @@ impl Scene {
             4..6 => self.spawn_many(),
             6..10 => self.insert(entity, value),
             10 => self.insert_many(),
-            11..14 => self.remove(entity),
+            11 => self.remove_many(),
+            12..14 => self.remove(entity),
             14..16 => {
                 let is_dead = !self.model.values.contains_key(&entity);
                 assert_eq!(self.world.despawn(entity).is_err(), is_dead);
@@ -584,6 +606,15 @@ impl Scene {
             events.extend(self.model.put(entity, &[(1, value), (2, value)]));
         }
         self.model.deliver(events);
+    }
+
+    fn remove_many(&mut self) {
+        let count = self.rng.below(6);
+        let batch: Vec<_> = (0..count).map(|_| self.entity()).collect();
+        let alive = self.world.remove_batch::<(C, A)>(batch.iter().copied());
+        let is_alive = |entity: &&Entity| self.model.values.contains_key(entity);
+        assert_eq!(alive, batch.iter().filter(is_alive).count());
+        self.model.remove_many(&batch, &[2, 0]);
     }
 
     fn remove(&mut self, entity: Entity) {

@@ -71,7 +71,7 @@ impl Scene {
 }
 
 /// The ways in which values go, of all entities or of the first.
-const WAYS: [fn(&mut World, &[Entity]); 14] = [
+const WAYS: [fn(&mut World, &[Entity]); 15] = [
     |world, ids| _ = world.remove::<Late>(ids[0]),
     |world, ids| _ = world.take::<Late>(ids[0]),
     |world, ids| world.despawn(ids[0]).unwrap(),
@@ -86,6 +86,7 @@ const WAYS: [fn(&mut World, &[Entity]); 14] = [
     |world, ids| _ = world.remove::<(Early, Late)>(ids[0]),
     |world, ids| _ = world.take::<(Early, (Kept, Late))>(ids[0]),
     |world, ids| _ = world.entity_mut(ids[0]).unwrap().remove::<(Early, Late, Late)>(),
+    |world, ids| _ = world.remove_batch::<(Early, Late)>([ids[0], ids[2], ids[0]]),
 ];
 
 #[test]

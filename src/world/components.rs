@@ -44,29 +44,6 @@ impl World {
         Ok(())
     }
 
-    /// Gives each of many entities its components and returns how many were alive.
-    ///
-    /// Dead ones are skipped, and what was meant for them is dropped.
-    ///
-    /// # Examples
-    /// ```
-    /// # use esker::{Component, World};
-    /// # #[derive(Component)] struct Rank(u32);
-    /// let mut world = World::new();
-    /// let ids: Vec<_> = (0..3).map(|_| world.spawn(())).collect();
-    /// assert_eq!(world.insert_batch(ids.iter().copied().zip((1..).map(Rank))), 3);
-    /// assert_eq!(world.get::<Rank>(ids[2]).unwrap().0, 3);
-    /// ```
-    pub fn insert_batch<B: Bundle>(
-        &mut self,
-        batch: impl IntoIterator<Item = (Entity, B)>,
-    ) -> usize {
-        self.batched(|world| {
-            let inserted = |(entity, bundle)| world.insert(entity, bundle).ok();
-            batch.into_iter().filter_map(inserted).count()
-        })
-    }
-
     /// Gives `entity` a component it does not have.
     ///
     /// # Errors

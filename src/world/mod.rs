@@ -1,7 +1,7 @@
 //! The world: entities, pools, resources, and the gate between them.
 //!
 //! [`World`] is one type for users and several files here, one idea each: `lifecycle` (entities
-//! come and go), `components` (values come and go), `gate` (the one way in and out of a pool),
+//! come and go), `components` and `components_batch` (values come and go), `gate` (the one way in and out of a pool),
 //! `pool`, `pool_read` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
 //! modules add their own `impl World` blocks.
 
@@ -13,6 +13,7 @@ mod clock;
 mod codes;
 mod columns;
 mod components;
+mod components_batch;
 mod despawn_batch;
 mod entity_ref;
 mod funeral;

@@ -104,6 +104,10 @@ pub const ACTS: &[(&str, Act)] = &[
     }),
     ("remove", |s| _ = s.world.remove::<(C, A, B, D)>(s.ids[0])),
     ("remove one twice", |s| _ = s.world.remove::<(A, (B, A))>(s.ids[1])),
+    ("remove_batch", |s| {
+        let ids = s.ids.clone();
+        _ = s.world.remove_batch::<(C, A, D)>(ids.into_iter().map(counted));
+    }),
     ("take", |s| _ = s.world.take::<(A, (B, Link))>(s.ids[5])),
     ("remove what is required", |s| _ = s.world.remove::<(Third, Second, First)>(s.ids[4])),
     ("entity_mut", |s| {

@@ -6,6 +6,7 @@ use std::mem;
 use super::{Cause, Event, Queue, What};
 use crate::component::Component;
 use crate::entity::Entity;
+use crate::sparse::SparseSet;
 use crate::world::pools::Pools;
 use crate::world::{Bundle, ComponentId, ComponentVisitor, World};
 
@@ -171,10 +172,30 @@ impl World {
     #[cold]
     fn prepare_removal<B: Bundle>(&mut self, entity: Entity) {
         if self.pools.hears_removal {
+            // What an operation that unwound has left comes first.
+            self.deliver();
             self.announce_each::<B>(entity);
         }
+        self.draft::<B>(entity);
+    }
+
+    /// Makes the entries for readers of those of these components that `entity` has, which are about to go.
+    pub(in crate::world) fn draft<B: Bundle>(&mut self, entity: Entity) {
         // All copies before anything is changed: one of them may unwind.
         Drafts::<B> { world: self, bundle: PhantomData }.make(entity);
+    }
+
+    /// Tells the listeners that those of these components that many entities have are about to go, of each once.
+    #[cold]
+    pub(in crate::world) fn announce_many<B: Bundle>(&mut self, entities: &[Entity]) {
+        // What an operation that unwound has left comes first.
+        self.deliver();
+        let mut told = SparseSet::new();
+        for &entity in entities {
+            if self.is_alive(entity) && told.insert(entity) {
+                self.announce_each::<B>(entity);
+            }
+        }
     }
 
     fn announce_each<B: Bundle>(&mut self, entity: Entity) {
@@ -188,8 +209,6 @@ impl World {
                 }
             }
         }
-        // What an operation that unwound has left comes first.
-        self.deliver();
         B::visit(&mut Announce(self, entity, Vec::new()));
     }
 
