@@ -143,7 +143,8 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         }
         Workload::Churn => {
             let (world, ids) = pairs::<G>(n);
-            lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
+            let (frames, toggled) = (scene.frames(), Vec::new());
+            lasting(Herd { world, ids, frames, toggled }, churn, sum_herd)
         }
         Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
             everyday::prepare::<G>(workload, scene)
@@ -437,11 +438,13 @@ struct Herd {
     world: World,
     ids: Vec<Entity>,
     frames: Frames,
+    /// Whose tag is toggled, and whether it has one; kept for its memory.
+    toggled: Vec<(Entity, bool)>,
 }
 
 #[inline(never)]
 fn churn(herd: &mut Herd) {
-    let Herd { world, ids, frames } = herd;
+    let Herd { world, ids, frames, toggled } = herd;
     let frame = frames.advance();
     let doomed = frame.doomed.iter().map(|&i| i as usize);
     world.despawn_batch(doomed.clone().map(|i| ids[i]));
@@ -449,12 +452,15 @@ fn churn(herd: &mut Herd) {
     // Not by `zip`, which draws them one by one: each would be spawned alone.
     let mut places = doomed;
     world.spawn_batch(bodies).for_each(|id| ids[places.next().expect("one each")] = id);
-    for &i in &frame.toggled {
-        let id = ids[i as usize];
-        if world.remove::<Tag>(id) == Ok(None) {
-            _ = world.insert(id, Tag);
-        }
+    // All are asked before the first is changed: no answer has to be waited for to ask the next.
+    let mut tags = world.edit_pool::<Tag>();
+    toggled.clear();
+    toggled
+        .extend(frame.toggled.iter().map(|&i| (ids[i as usize], tags.contains(ids[i as usize]))));
+    for &(id, has) in &*toggled {
+        _ = if has { tags.remove(id) } else { tags.insert(id, Tag).ok().flatten() };
     }
+    drop(tags);
     iter_2(world);
 }
 
