@@ -2,7 +2,7 @@
 //!
 //! [`World`] is one type for users and several files here, one idea each: `lifecycle` (entities
 //! come and go), `components` and `components_batch` (values come and go), `gate` (the one way in and out of a pool),
-//! `pool`, `pool_read` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
+//! `pool`, `pool_open`, `pool_read` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
 //! modules add their own `impl World` blocks.
 
 mod adapt;
@@ -28,6 +28,7 @@ mod pool;
 mod pool_box;
 mod pool_error;
 mod pool_journal;
+mod pool_open;
 mod pool_read;
 mod pools;
 mod react;

@@ -47,7 +47,8 @@ impl Contestant for EskerAdapt {
             Workload::Iter3OfMany => lasting(learnt(spread::<false>(scene)), iter_3, sum),
             Workload::Churn => {
                 let (world, ids) = pairs::<false>(n);
-                let herd = Herd { world: learnt(world), ids, frames: scene.frames() };
+                let (frames, toggled) = (scene.frames(), Vec::new());
+                let herd = Herd { world: learnt(world), ids, frames, toggled };
                 lasting(herd, frame, sum_herd)
             }
             // Nothing is walked, or one pool.
