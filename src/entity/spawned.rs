@@ -54,6 +54,15 @@ impl Spawned {
     }
 }
 
+impl Newcomers<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Fresh(indices) => indices.len(),
+            Self::Listed { entities, .. } => entities.len(),
+        }
+    }
+}
+
 /// The entity with this index in its first version.
 #[inline(always)]
 pub(crate) fn first_version(index: u32) -> Entity {

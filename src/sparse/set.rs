@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::map::Row;
 use super::order::{Order, Stamp};
 use super::{PagedMap, Slot, SparseMap};
 use crate::entity::{Entity, Newcomers, first_version};
@@ -173,28 +172,33 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// Adds entities of which none is in the set, nor another version of it.
     pub(crate) fn append(&mut self, newcomers: Newcomers<'_>) {
+        self.stamp.raise();
+        let at = self.packed.len();
+        growth::reserve(&mut self.packed, newcomers.len());
         match newcomers {
-            Newcomers::Fresh(indices) => self.append_all(indices.map(first_version), true),
+            Newcomers::Fresh(indices) => {
+                let entities = indices.map(first_version);
+                self.packed.extend(entities.clone());
+                self.check_vacant(at);
+                self.map.set_consecutive(entities, at);
+            }
             Newcomers::Listed { entities, are_consecutive } => {
-                self.append_all(entities.iter().copied(), are_consecutive);
+                self.packed.extend_from_slice(entities);
+                self.check_vacant(at);
+                if are_consecutive {
+                    return self.map.set_consecutive(entities.iter().copied(), at);
+                }
+                for (at, &entity) in (at..).zip(entities) {
+                    *self.map.slot_mut(entity.index(), at) = Slot::new(at, entity);
+                }
             }
         }
     }
 
-    fn append_all(&mut self, entities: impl Row, are_consecutive: bool) {
-        let is_vacant = |entity: Entity| self.map.get(entity.index()).is_vacant();
-        debug_assert!(entities.clone().all(is_vacant), "S2");
-        self.stamp.raise();
-        let at = self.packed.len();
-        growth::reserve(&mut self.packed, entities.len());
-        self.packed.extend(entities.clone());
-        if are_consecutive {
-            self.map.set_consecutive(entities, at);
-        } else {
-            for (at, entity) in (at..).zip(entities) {
-                *self.map.slot_mut(entity.index(), at) = Slot::new(at, entity);
-            }
-        }
+    /// Whether nobody from a position on has a slot yet: S2, for checks.
+    fn check_vacant(&self, at: usize) {
+        let is_vacant = |entity: &Entity| self.map.get(entity.index()).is_vacant();
+        debug_assert!(self.packed[at..].iter().all(is_vacant), "S2");
     }
 
     /// Looks up `entity` for inserting.

@@ -20,7 +20,8 @@ pub(crate) struct Options {
     /// Write the present counts to `benches/instructions.txt` instead of comparing.
     #[arg(long)]
     bless: bool,
-    /// Count only these operations.
+    /// Count only these operations; the written figures are always those of all.
+    #[arg(conflicts_with = "bless")]
     operations: Vec<String>,
 }
 
