@@ -31,7 +31,7 @@ type Five = (A, B, C, D, E);
 /// Name, how to make the world, and what is counted.
 type Operation = (&'static str, fn() -> State, fn(&mut State));
 
-const OPERATIONS: [Operation; 36] = [
+const OPERATIONS: [Operation; 37] = [
     ("spawn_empty", ready, counted_spawn_empty),
     ("spawn_2", ready, counted_spawn_2),
     ("spawn_2_recycled", recycled, counted_spawn_2),
@@ -51,6 +51,7 @@ const OPERATIONS: [Operation; 36] = [
     ("has", pairs, counted_has),
     ("query_get_2", pairs, counted_query_get_2),
     ("query_view_2", pairs, counted_query_view_2),
+    ("query_view_2_in_one_order", viewed_pairs, counted_query_view_2),
     ("query_1", fives, counted_query_1),
     ("query_2", fives, counted_query_2),
     ("query_5", fives, counted_query_5),
@@ -109,6 +110,13 @@ fn pairs() -> State {
     let mut world = World::new();
     let ids = (0..N).map(|_| world.spawn((A::default(), B::default()))).collect();
     State { world, ids, ..State::default() }
+}
+
+/// Pairs of which it is known that their pools are in one order.
+fn viewed_pairs() -> State {
+    let state = pairs();
+    (0..2).for_each(|_| _ = state.world.query::<(&A, &B)>().view());
+    state
 }
 
 fn fives() -> State {

@@ -2,7 +2,7 @@
 
 use super::filter::QueryFilter;
 use super::held::Held;
-use super::survey::{Column, Part, Role, Survey, Surveyor, UNKNOWN};
+use super::survey::{Column, Part, Role, Surveyor, UNKNOWN};
 use super::term::QueryData;
 use crate::world::World;
 
@@ -10,13 +10,12 @@ use crate::world::World;
 const MOST: usize = 16;
 
 impl<D: QueryData, F: QueryFilter> Held<'_, D, F> {
-    /// Counts a walk that is about to begin.
+    /// Counts a walk of a driver of this length that is about to begin.
     #[cold]
     #[inline(never)]
-    pub(super) fn count_walk(&self, survey: &Survey<'_>) {
+    pub(super) fn count_walk(&self, entities: usize) {
         let mut required = Required { ids: [UNKNOWN; MOST], len: 0, is_known: true, depth: 0 };
         self.show(&mut required);
-        let entities = survey.driver.map_or(0, |driver| driver.entities.len());
         required.tell(self.opening.world, entities);
     }
 }

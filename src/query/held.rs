@@ -12,7 +12,7 @@ use super::survey::{Column, Demands, Marks, Needs, Speller, Survey, Surveyor, Wa
 use super::term::QueryData;
 use crate::cell::Read;
 use crate::entity::Entity;
-use crate::plan::{Asked, Plan, Plans, Spelling};
+use crate::plan::{Asked, Finding, Plan, Plans, Spelling};
 use crate::world::BorrowConflict;
 
 /// The guards of a query, and how it looks at what they lend. As long as they are held nothing moves.
@@ -213,6 +213,11 @@ impl Asked for Spelled<'_, '_> {
 }
 
 impl Spelled<'_, '_> {
+    /// What is known of the query.
+    pub(super) fn find<'p>(&self, plans: &'p Plans) -> Finding<'p> {
+        plans.find(self)
+    }
+
     /// Remembers that the query was walked.
     pub(super) fn note(&self, plans: &Plans) {
         plans.note(self);

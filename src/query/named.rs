@@ -15,6 +15,7 @@ use crate::component::Component;
 pub use super::opening::Opening;
 pub use super::survey::Surveyor;
 pub use super::term::{Row, Sealed};
+pub use crate::sparse::SlotRow;
 pub use crate::tick::Span;
 
 /// A struct whose fields are terms.
@@ -117,6 +118,11 @@ macro_rules! named_query_data {
                 known: &dyn ::core::ops::Fn(u32) -> usize,
             ) -> Self::View<'__a> {
                 <$crate::query::named::Terms<Self> as $crate::query::QueryData>::aligned(view, known)
+            }
+
+            #[inline(always)]
+            fn slots(view: Self::View<'_>) -> Option<$crate::query::named::SlotRow<'_>> {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::slots(view)
             }
 
             #[inline(always)]

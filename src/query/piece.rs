@@ -16,7 +16,7 @@ use crate::plan::{Kind, Plan};
 use crate::world::World;
 
 /// The first position of every column, for all queries that somebody could write by hand.
-static FRONT: [u32; 256] = [0; 256];
+pub(super) static FRONT: [u32; 256] = [0; 256];
 
 /// What a walk reads.
 pub(super) struct Views<'a, D: QueryData, F: QueryFilter> {

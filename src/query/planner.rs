@@ -40,7 +40,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     pub(super) fn matches(&self) -> Piece<'_, D, F> {
         let (views, survey) = self.held.survey();
         if const { Piece::<D, F>::CAN_BE_PLANNED } && self.held.opening.world.is_adaptive() {
-            self.held.count_walk(&survey);
+            self.held.count_walk(views.entities.len());
         }
         if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() {
             return piece(views, &survey, None);
@@ -59,7 +59,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     pub(super) fn matches_mut(&mut self) -> Piece<'_, D, F> {
         let (views, survey) = self.held.survey();
         if const { Piece::<D, F>::CAN_BE_PLANNED } && self.held.opening.world.is_adaptive() {
-            self.held.count_walk(&survey);
+            self.held.count_walk(views.entities.len());
         }
         if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() {
             return piece(views, &survey, None);

@@ -12,7 +12,7 @@ use crate::access::{Key, Usage};
 use crate::cell::{Edit, Read};
 use crate::component::{Component, MutOf, TrackingOf};
 use crate::entity::Entity;
-use crate::sparse::{Finder, common_prefix};
+use crate::sparse::{Finder, SlotRow, common_prefix};
 use crate::storage::{EntityMap, Ref, Storage, Tracking, WithTicks};
 use crate::tick::Span;
 use crate::world::BorrowConflict;
@@ -283,6 +283,11 @@ macro_rules! pool_term {
             #[inline]
             fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a> {
                 PoolView { aligned: known(view.id) as u32, ..view }
+            }
+
+            #[inline(always)]
+            fn slots(view: Self::View<'_>) -> Option<SlotRow<'_>> {
+                view.map?.set().slot_row()
             }
 
             #[inline(always)]

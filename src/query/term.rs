@@ -6,6 +6,7 @@ use super::opening::Opening;
 use super::survey::Surveyor;
 use crate::access::{Key, Usage};
 use crate::entity::Entity;
+use crate::sparse::SlotRow;
 use crate::tick::Span;
 use crate::world::BorrowConflict;
 
@@ -134,6 +135,13 @@ pub unsafe trait QueryData: Sealed {
     /// at the same positions in the driver.
     #[doc(hidden)]
     fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a>;
+
+    /// The slots of a pool that all matches are in, if they lie side by side, and how many entities it has.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn slots(_: Self::View<'_>) -> Option<SlotRow<'_>> {
+        None
+    }
 
     #[doc(hidden)]
     fn search(view: Self::View<'_>) -> Self::Search<'_>;

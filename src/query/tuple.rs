@@ -7,6 +7,7 @@ use super::survey::Surveyor;
 use super::term::{QueryData, Row, Sealed};
 use crate::access::{Key, Usage};
 use crate::entity::Entity;
+use crate::sparse::SlotRow;
 use crate::tick::Span;
 use crate::world::BorrowConflict;
 
@@ -63,6 +64,11 @@ macro_rules! tuple_term {
 
             fn aligned<'a>(view: Self::View<'a>, known: &dyn Fn(u32) -> usize) -> Self::View<'a> {
                 ($($name::aligned(view.$at, known),)*)
+            }
+
+            #[inline(always)]
+            fn slots(view: Self::View<'_>) -> Option<SlotRow<'_>> {
+                None$(.or_else(|| $name::slots(view.$at)))*
             }
 
             #[inline(always)]

@@ -15,6 +15,7 @@
 //! - **S5** – as long as the stamp of a set is the same, so is its packed array.
 //! - **S6** – sets whose orders have the same number have the same packed array.
 
+mod finder;
 mod hashed;
 mod map;
 mod order;
@@ -23,11 +24,12 @@ mod slot;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
 mod whole;
 
+pub(crate) use finder::Finder;
+pub use finder::SlotRow;
 pub use hashed::HashedMap;
 pub use map::{PagedMap, PagedView, SparseMap};
 pub use order::Order;
 pub(crate) use order::common_prefix;
-pub(crate) use set::Finder;
 pub use set::{Entry, SparseSet, VacantEntry};
 pub use slot::Slot;
 pub(crate) use whole::{EntityList, Foreseen};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::finder::{Finder, SlotRow};
 use super::order::{Order, Stamp};
 use super::{PagedMap, Slot, SparseMap};
 use crate::entity::{Entity, Newcomers, first_version};
@@ -89,6 +90,13 @@ impl<M: SparseMap> SparseSet<M> {
     #[inline(always)]
     pub(crate) fn near_slots(&self) -> Option<(u32, &[Slot])> {
         self.map.near()
+    }
+
+    /// The same for many look-ups.
+    #[inline(always)]
+    pub(crate) fn slot_row(&self) -> Option<SlotRow<'_>> {
+        let (first, slots) = self.near_slots()?;
+        Some(SlotRow { first, slots, len: self.packed.len() })
     }
 
     /// A set of which S1 and S2 are known.
@@ -392,28 +400,6 @@ impl<M: SparseMap> SparseSet<M> {
             taken if taken == self.len() => Ok(()),
             taken => Err(format!("S1: {taken} slots are taken by {} entities", self.len())),
         }
-    }
-}
-
-/// Finds positions in a set that does not change.
-pub(crate) struct Finder<'a, M: SparseMap> {
-    slots: M::View<'a>,
-}
-
-impl<M: SparseMap> Clone for Finder<'_, M> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M: SparseMap> Copy for Finder<'_, M> {}
-
-impl<M: SparseMap> Finder<'_, M> {
-    /// As [`SparseSet::position`].
-    #[inline(always)]
-    pub(crate) fn position(&self, entity: Entity) -> Option<usize> {
-        M::get_in(self.slots, entity.index()).position_of(entity)
     }
 }
 
