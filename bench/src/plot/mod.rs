@@ -117,13 +117,14 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// A colour per place in the list of contestants; the limit is black.
+/// A colour per place in the list of contestants; the limit is black, ours are red.
 fn colour(at: usize) -> RGBColor {
-    const COLOURS: [(u8, u8, u8); 12] = [
+    const COLOURS: [(u8, u8, u8); 13] = [
         (0, 0, 0),
         (150, 150, 150),
         (214, 39, 40),
         (255, 152, 150),
+        (120, 10, 50),
         (31, 119, 180),
         (44, 160, 44),
         (148, 103, 189),
@@ -145,7 +146,7 @@ fn legend<DB: DrawingBackend>(root: &Canvas<DB>, names: &[(usize, &str)], at: (i
         root.draw(&Rectangle::new(square, colour(*place).filled())).map_err(text)?;
         let label = Text::new(*name, (x + 19, at.1 - 2), ("sans-serif", 16).into_font());
         root.draw(&label).map_err(text)?;
-        x += 42 + 10 * name.len() as i32;
+        x += 36 + 10 * name.len() as i32;
     }
     Ok(())
 }
