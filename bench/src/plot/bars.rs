@@ -5,7 +5,7 @@ use plotters::{
     style::text_anchor::{HPos, Pos, VPos},
 };
 
-use super::{Canvas, Drawn, colour, legend, text};
+use super::{Canvas, Drawn, colour, legend, place, text};
 use crate::{
     contestant::{Contestant, Role},
     measure::Record,
@@ -35,9 +35,8 @@ impl<'a> Chart<'a> {
     pub(super) fn new(n: usize, all: &'a [&'static dyn Contestant], records: &[Record]) -> Self {
         let contestants: Vec<_> = all
             .iter()
-            .enumerate()
-            .filter(|(_, who)| who.role() != Role::Limit)
-            .map(|(at, who)| (at, who.name()))
+            .filter(|who| who.role() != Role::Limit)
+            .map(|who| (place(*who), who.name()))
             .collect();
         let groups: Vec<_> = Workload::ALL
             .into_iter()

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::{Canvas, Drawn, colour, legend, text};
+use super::{Canvas, Drawn, colour, legend, place, text};
 use crate::{contestant::Contestant, measure::Record, workload::Workload};
 
 /// Panels side by side at most, and pixels of a panel.
@@ -25,7 +25,7 @@ impl<'a> Chart<'a> {
         all: &'a [&'static dyn Contestant],
         records: &[Record],
     ) -> Self {
-        let contestants: Vec<_> = all.iter().map(|who| who.name()).enumerate().collect();
+        let contestants: Vec<_> = all.iter().map(|who| (place(*who), who.name())).collect();
         let panels = workloads
             .iter()
             .map(|workload| {

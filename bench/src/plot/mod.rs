@@ -12,7 +12,9 @@ use plotters::{
     style::{FontStyle, register_font},
 };
 
-use crate::{cli::Format, contestant::Contestant, measure::Record, workload::Workload};
+use crate::{
+    cli::Format, contestant::Contestant, contestants, measure::Record, workload::Workload,
+};
 
 mod bars;
 mod lines;
@@ -117,6 +119,11 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
+/// The place of a contestant among all, whoever takes part: so it has the same colour in every picture.
+fn place(who: &dyn Contestant) -> usize {
+    contestants::all().iter().position(|known| known.name() == who.name()).unwrap_or(0)
+}
+
 /// A colour per place in the list of contestants; the limit is black, ours are red.
 fn colour(at: usize) -> RGBColor {
     const COLOURS: [(u8, u8, u8); 13] = [
@@ -154,7 +161,6 @@ fn legend<DB: DrawingBackend>(root: &Canvas<DB>, names: &[(usize, &str)], at: (i
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contestants;
 
     #[test]
     fn every_contestant_has_a_colour_of_its_own() {
