@@ -8,7 +8,7 @@ use std::any::Any;
 use ::esker::World;
 
 use super::{
-    Herd, churn, everyday, iter_2, iter_3, pairs, parted, shuffled, spread, sum, sum_herd,
+    Herd, churn, ebb, everyday, iter_2, iter_3, pairs, parted, shuffled, spread, sum, sum_herd,
     sum_positions,
 };
 use crate::{
@@ -56,13 +56,16 @@ impl Contestant for EskerAdapt {
         }
     }
 
-    fn hold(&self, _: usize, _: Width) -> Option<Box<dyn Any>> {
+    fn hold(&self, n: usize, width: Width) -> Option<Box<dyn Any>> {
         // What it learns is a few numbers.
-        None
+        match width {
+            Width::Two => Some(Box::new(learnt(pairs::<false>(n).0))),
+            Width::One | Width::Eight => None,
+        }
     }
 
-    fn ebb(&self, _: usize, _: Ebb) -> Option<Box<dyn Any>> {
-        None
+    fn ebb(&self, n: usize, after: Ebb) -> Option<Box<dyn Any>> {
+        Some(ebb::<false>(n, after))
     }
 }
 
