@@ -20,6 +20,8 @@ struct C(u32);
 struct D(u32);
 #[derive(Component)]
 struct Tag;
+#[derive(Component)]
+struct Other;
 
 /// Enough moves for everything.
 const ANY: usize = usize::MAX;
@@ -221,6 +223,45 @@ fn of_two_queries_that_want_different_orders_the_one_that_walks_more_gets_it() {
 }
 
 #[test]
+fn whoever_stands_between_two_rivals_does_not_keep_the_hotter_one_waiting() {
+    let mut world = scattered(13, 400, [2, 2, 2, 2]);
+    let ids: Vec<_> = world.entities().collect();
+    ids.iter().rev().take(170).for_each(|&id| _ = world.insert(id, (Tag, Other)));
+    world.adapt(ANY);
+
+    for step in 0..40 {
+        walk::<(&A, &B)>(&world);
+        // Comes later, is not quite twice as hot, and has nothing to do with the others.
+        (0..2 * usize::from(step > 3)).for_each(|_| _ = walk::<(&Tag, &Other)>(&world));
+        (0..3 * usize::from(step > 6)).for_each(|_| _ = walk::<(&B, &C)>(&world));
+        world.refresh();
+    }
+
+    assert_eq!(runs::<(&B, &C)>(&world), 1);
+}
+
+#[test]
+fn one_that_is_never_done_leaves_a_share_of_the_moves_to_the_others() {
+    let mut world = World::new();
+    world.spawn_batch((0..3000).map(A));
+    world.spawn_batch((0..3000).map(B));
+    world.spawn((A(0), B(0)));
+    let ids: Vec<_> = (0..300).map(|n| world.spawn(C(n))).collect();
+    ids.iter().rev().for_each(|&id| _ = world.insert(id, D(1)));
+    world.adapt(40);
+
+    for n in 0..100 {
+        walk::<(&A, &B)>(&world);
+        walk::<(&C, &D)>(&world);
+        // The pass through those who have one of the two begins again and again.
+        world.spawn(A(n));
+        world.refresh();
+    }
+
+    assert_eq!(runs::<(&C, &D)>(&world), 1);
+}
+
+#[test]
 fn queries_that_take_turns_do_not_undo_each_others_order() {
     let mut world = scattered(6, 500, [2, 2, 2, 1]);
     world.adapt(ANY);
@@ -412,7 +453,12 @@ mod repeated {
                 commands.insert(id, Y(1));
             }
         };
-        schedule.add_systems((play, look, give));
+        let sort = |mut z: PoolMut<Z>, steps: Res<Steps>| {
+            if steps.0 == 22 {
+                z.sort_pairs_by(|(a, _), (b, _)| a.cmp(&b)).unwrap();
+            }
+        };
+        schedule.add_systems((play, look, give, sort));
         schedule
     }
 

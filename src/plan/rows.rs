@@ -28,6 +28,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// A plan without matches.
+    pub(crate) fn nothing() -> Self {
+        Recorder::new(0).plan
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }

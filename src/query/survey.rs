@@ -201,8 +201,11 @@ impl Survey<'_> {
     #[inline(always)]
     pub(super) fn marks(&self) -> Marks {
         match self.prefix {
-            Some(prefix) => Marks { wanted: Some(prefix.only), members: Some(prefix.len as u64) },
-            None => Marks { wanted: self.wanted, members: None },
+            Some(prefix) => {
+                let (wanted, members) = (Some(prefix.only), Some(prefix.len as u64));
+                Marks { wanted, members, is_view: false }
+            }
+            None => Marks { wanted: self.wanted, members: None, is_view: false },
         }
     }
 }
@@ -326,12 +329,24 @@ impl<'a> Surveyor<'a> for Requirement {
 /// What marks the wanted driver in a key.
 const DRIVER: u64 = 8;
 
+/// What marks the key of a view.
+const VIEW: u64 = 9;
+
 /// What a key has beside the pools. A plan has positions of the driver, so which one that is belongs to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marks {
     wanted: Option<Wanted>,
     /// Members of the group that says who matches.
     members: Option<u64>,
+    /// Whether it is that of a view, for which no plan is made.
+    is_view: bool,
+}
+
+impl Marks {
+    /// Those of a view of the same query.
+    pub(super) fn of_view(self) -> Self {
+        Self { is_view: true, ..self }
+    }
 }
 
 /// Spells the key of a plan.
@@ -340,6 +355,9 @@ pub(super) struct Speller<'s, S>(&'s mut S);
 impl<'s, S: Spelling> Speller<'s, S> {
     #[inline]
     pub(super) fn new(to: &'s mut S, marks: Marks) -> Self {
+        if marks.is_view {
+            to.shape(VIEW);
+        }
         if let Some(members) = marks.members {
             to.stamp(members);
         }

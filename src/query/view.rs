@@ -10,7 +10,7 @@ use super::held::{Held, Spelled};
 use super::piece::{FRONT, Piece};
 use super::term::{QueryData, Row};
 use crate::entity::Entity;
-use crate::plan::Finding;
+use crate::plan::{Finding, Plan};
 use crate::sparse::SlotRow;
 use crate::world::World;
 
@@ -32,8 +32,8 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     ///
     /// As [`get`](Self::get), but what each look-up needs is read once for all of them: a loop over random
     /// ids is up to a quarter faster. For a few look-ups `get` is as good. Where all pools of the query hold the
-    /// same entities in the same order, an entity is looked up in one of them; that they do is found out by the
-    /// second view since they have changed.
+    /// same entities in the same order, an entity is looked up in one of them; whether they do is found out by the
+    /// second view since they have changed, which compares them.
     ///
     /// # Examples
     /// ```
@@ -74,12 +74,16 @@ impl<D: QueryData, F: QueryFilter> Held<'_, D, F> {
             return D::slots(views.data);
         }
         if !survey.is_simple() {
-            let spelled = Spelled { marks: survey.marks(), show: &|to| self.show(to) };
-            match spelled.find(self.opening.world.plans()) {
-                Finding::New => spelled.note(self.opening.world.plans()),
-                Finding::Unchanged => _ = self.align(false),
-                // They are not.
-                Finding::Plan(_) | Finding::TooBig => {}
+            let plans = self.opening.world.plans();
+            // Under a key of its own: a walk must not take it for a walk.
+            let spelled = Spelled { marks: survey.marks().of_view(), show: &|to| self.show(to) };
+            match spelled.find(plans) {
+                Finding::New => spelled.note(plans),
+                // A plan of nothing remembers that they are not.
+                Finding::Unchanged if !self.align(false) => {
+                    _ = spelled.keep(plans, Plan::nothing())
+                }
+                Finding::Unchanged | Finding::Plan(_) | Finding::TooBig => {}
             }
         }
         None

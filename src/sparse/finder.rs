@@ -26,6 +26,7 @@ impl<M: SparseMap> Finder<'_, M> {
 }
 
 /// The slots of a set, all of which lie side by side.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct SlotRow<'a> {
     /// The index of the first.

@@ -54,8 +54,7 @@ impl<T: Component> PoolMut<'_, T> {
         &mut self,
         mut compare: impl FnMut(&T, &T) -> Ordering,
     ) -> Result<(), OwnedByGroup> {
-        self.free_map()?.sort_unstable_by(|(_, a), (_, b)| compare(a, b));
-        Ok(())
+        self.put_in_order(|map| map.sort_unstable_by(|(_, a), (_, b)| compare(a, b)))
     }
 
     /// Sorts the pool by its entities and their values; equal ones keep their order.
@@ -66,8 +65,7 @@ impl<T: Component> PoolMut<'_, T> {
         &mut self,
         compare: impl FnMut((Entity, &T), (Entity, &T)) -> Ordering,
     ) -> Result<(), OwnedByGroup> {
-        self.free_map()?.sort_by(compare);
-        Ok(())
+        self.put_in_order(|map| map.sort_by(compare))
     }
 
     /// Sorts a pool that is nearly sorted, as after a frame in which little has moved; equal ones
@@ -85,8 +83,7 @@ impl<T: Component> PoolMut<'_, T> {
         &mut self,
         mut compare: impl FnMut(&T, &T) -> Ordering,
     ) -> Result<(), OwnedByGroup> {
-        self.free_map()?.sort_nearly_by(|(_, a), (_, b)| compare(a, b));
-        Ok(())
+        self.put_in_order(|map| map.sort_nearly_by(|(_, a), (_, b)| compare(a, b)))
     }
 
     /// Brings the entities that `other` has, too, to the front, in the order of `other`, and says how
@@ -107,7 +104,7 @@ impl<T: Component> PoolMut<'_, T> {
     /// assert_eq!(world.pool::<Name>().entities(), [b, a]);
     /// ```
     pub fn sort_as<U: Component>(&mut self, other: &Pool<'_, U>) -> Result<usize, OwnedByGroup> {
-        Ok(self.free_map()?.sort_as(other.entities().iter().copied()))
+        self.put_in_order(|map| map.sort_as(other.entities().iter().copied()))
     }
 }
 

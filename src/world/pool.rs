@@ -70,13 +70,17 @@ impl<'w, T: Component> PoolMut<'w, T> {
 }
 
 impl<T: Component> PoolMut<'_, T> {
-    /// The map, to be put into an order, if no group keeps it.
-    pub(super) fn free_map(&mut self) -> Result<&mut Map<T>, OwnedByGroup> {
+    /// Puts the map into an order, if no group keeps it.
+    pub(super) fn put_in_order<R>(
+        &mut self,
+        put: impl FnOnce(&mut Map<T>) -> R,
+    ) -> Result<R, OwnedByGroup> {
         if self.tag.is_owned {
             return Err(OwnedByGroup::of::<T>());
         }
+        let done = put(&mut self.map);
         self.is_sorted.store(true, Ordering::Relaxed);
-        Ok(&mut self.map)
+        Ok(done)
     }
 
     /// Number of values.
@@ -274,8 +278,7 @@ impl<T: Component> PoolMut<'_, T> {
     /// # Panics
     /// If one of them is out of bounds; nothing has changed then.
     pub fn swap(&mut self, a: usize, b: usize) -> Result<(), OwnedByGroup> {
-        self.free_map()?.swap(a, b);
-        Ok(())
+        self.put_in_order(|map| map.swap(a, b))
     }
 
     /// Makes room for `additional` more values.

@@ -159,6 +159,9 @@ pub(crate) trait AnyPool: Send + Sync {
     /// Whether somebody has put it into an order of his own.
     fn is_sorted(&self) -> bool;
 
+    #[cfg(feature = "serde")]
+    fn set_sorted(&mut self, is_sorted: bool);
+
     /// Exchanges the position of `entity`, which is in the pool, with another one.
     fn bring(&mut self, entity: Entity, to: usize);
 
@@ -224,7 +227,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     #[cfg(feature = "serde")]
     fn register_in(&self, pools: &mut Pools) {
-        *pools.get_or_create::<T>().is_sorted.get_mut() = self.is_sorted();
+        pools.get_or_create::<T>();
     }
 
     fn name(&self) -> &'static str {
@@ -233,6 +236,11 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     fn is_sorted(&self) -> bool {
         self.is_sorted.load(Ordering::Relaxed)
+    }
+
+    #[cfg(feature = "serde")]
+    fn set_sorted(&mut self, is_sorted: bool) {
+        *self.is_sorted.get_mut() = is_sorted;
     }
 
     #[track_caller]

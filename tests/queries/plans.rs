@@ -77,6 +77,21 @@ fn a_view_of_pools_in_one_order_finds_whom_the_query_finds_and_no_one_else() {
 }
 
 #[test]
+fn a_view_is_no_walk_so_the_first_walk_behind_it_makes_no_plan() {
+    let mut world = World::new();
+    let ids = every_second(&mut world);
+    for _ in 0..4 {
+        let query = world.query::<(&A, &B)>();
+        assert_eq!(query.view().get(ids[0]).map(|(a, b)| (a.0, b.0)), Some((0, 1000)));
+    }
+
+    walk(&world);
+    assert_eq!(way(&world), WalkKind::Changed);
+    walk(&world);
+    assert_eq!(way(&world), WalkKind::List);
+}
+
+#[test]
 fn the_second_walk_of_an_unchanged_world_makes_a_plan() {
     let mut world = World::new();
     aligned(&mut world);

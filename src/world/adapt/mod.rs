@@ -39,15 +39,17 @@ impl World {
     /// counts which components its queries require together, and at each refresh brings entities that have
     /// them to the front of their pools, in one order: what [`align`](Self::align) does at once and for
     /// components that you name. Where two queries want different orders of a pool, the one that walks more
-    /// gets it; one whose components include those of the other goes together with it.
+    /// gets it, and twice as much is needed to take it from it; one whose components include those of the other goes
+    /// together with it.
     ///
-    /// Left alone are pools that a [group](Self::group) owns, and those that you have
-    /// [sorted](crate::PoolMut::sort_by) yourself. A query whose filter says `Without` or `Or` is heard
-    /// for what it requires.
+    /// Left alone are pools that a [group](Self::group) owns, and those that you have put into an order of your own:
+    /// [sorted](crate::PoolMut::sort_by), or exchanged positions of. A query whose filter says `Without` or `Or` is
+    /// heard for what it requires.
     ///
     /// A step of a schedule counts its own walks only, so a schedule comes out the same on any number of threads, and
     /// again after a rollback. What was learnt is cloned with a world, but not
-    /// saved: a world that was loaded learns anew.
+    /// saved: a world that was loaded learns anew, and does not know which pools were sorted. A rollback also brings
+    /// back how many values it might move.
     ///
     /// # Complexity
     /// A walk over several pools costs some 20 ns more. A move costs some 20 ns, and some hundred where pools are
@@ -116,25 +118,35 @@ impl World {
 impl World {
     /// What the world has learnt of its walks.
     pub(crate) fn learnt(&self) -> Learnt {
-        let wishes = self.adapt.as_ref().map(|adapt| &adapt.wishes);
-        wishes.map_or_else(Learnt::default, |wishes| wishes.record(&self.pools, self.number()))
+        let sorted = (0..self.pools.len()).filter(|&id| self.pools.at(id).is_sorted());
+        let sorted = sorted.map(|id| id as u32).collect();
+        let (budget, wishes) = match &self.adapt {
+            Some(adapt) => (adapt.budget, adapt.wishes.record(&self.pools)),
+            None => (0, Vec::new()),
+        };
+        Learnt { of: Some(self.number()), budget, sorted, wishes }
     }
 
     /// Knows what it had learnt when its pools were as they are now; nothing, if that was another world, in which
     /// other components may have the same numbers.
     pub(crate) fn relearn(&mut self, learnt: &Learnt) {
-        let is_own = learnt.of == Some(self.number());
-        let nothing = Learnt::default();
-        self.know(if is_own { learnt } else { &nothing });
+        if learnt.of == Some(self.number()) {
+            return self.know(learnt);
+        }
+        let budget = self.adapt.as_ref().map_or(0, |adapt| adapt.budget);
+        self.know(&Learnt { budget, ..Learnt::default() });
     }
 
     /// Adapts as the world does that it is a copy of.
     pub(crate) fn adapt_as(&mut self, original: &Self) {
-        self.adapt(original.adapt.as_ref().map_or(0, |adapt| adapt.budget));
         self.know(&original.learnt());
     }
 
     fn know(&mut self, learnt: &Learnt) {
+        for id in 0..self.pools.len() {
+            self.pools.at_mut(id).set_sorted(learnt.sorted.contains(&(id as u32)));
+        }
+        self.adapt(learnt.budget);
         if let Some(adapt) = &mut self.adapt {
             adapt.walks().clear();
             adapt.wishes = Wishes::of(learnt, &mut self.pools);

@@ -31,11 +31,13 @@ impl Walks {
 
 /// Components that queries require together, and how far their pools are in order.
 #[derive(Debug, Clone)]
-struct Wish {
+pub(super) struct Wish {
     /// In ascending order.
     ids: Box<[u32]>,
     /// Entities that were walked, the last refreshes counting most.
     heat: u64,
+    /// Whether it was granted at the last refresh.
+    is_granted: bool,
     sweep: Sweep,
     /// Whether somebody else has moved what the pass had seen.
     is_disturbed: bool,
@@ -48,11 +50,14 @@ struct Wish {
 /// Walks of a shorter pool are not worth a move.
 const SMALL: usize = 16;
 
+/// Components whose walks are counted beyond those of wishes, until their counts are forgotten.
+const SPARE: usize = 64;
+
 /// The share of its heat that a wish loses with each refresh.
 const COOLING: u64 = 8;
 
-/// A wish overtakes another one when it is this many times as hot: if it took less, two that are equally hot would
-/// undo each other's order again and again.
+/// Who is to take a pool from a wish that is granted must be this many times as hot: if it took less, two that are
+/// equally hot would undo each other's order again and again.
 const LEAD: u64 = 2;
 
 /// All wishes, the most urgent first.
@@ -71,35 +76,37 @@ impl Wishes {
             wish.heat = wish.heat - wish.heat.div_ceil(COOLING) + walks.take(&wish.ids);
         }
         list.retain(|wish| wish.heat > 0);
-        let known = list.len();
         let new = walks.0.iter_mut().filter(|(_, count)| **count > 0);
         list.extend(new.map(|(ids, count)| Wish::new(ids, std::mem::take(count))));
-        // Stable, so those that are equally hot stay in the order of their components.
-        list[known..].sort_by_key(|wish| std::cmp::Reverse(wish.heat));
-        for nth in 1..list.len() {
-            let mut at = nth;
-            while at > 0 && list[at].heat > LEAD.saturating_mul(list[at - 1].heat) {
-                list.swap(at, at - 1);
-                at -= 1;
-            }
+        // Stable, so those that are equally urgent stay in the order in which they were heard of.
+        list.sort_by_key(|wish| std::cmp::Reverse(wish.urgency()));
+        if walks.0.len() > 2 * list.len() + SPARE {
+            walks.0.clear();
         }
     }
 
-    /// Moves values as those wish who get theirs; about as many as the budget says.
+    /// Moves values as those wish who get theirs; about as many as the budget says, of which each has a share.
     pub(super) fn fulfil(&mut self, pools: &mut Pools, mut budget: usize) {
         let Self { list, granted } = self;
         granted.clear();
-        for (nth, wish) in list.iter().enumerate() {
+        for nth in 0..list.len() {
+            let wish = &list[nth];
             let goes_with = |&other: &usize| wish.goes_with(&list[other]);
-            if wish.can_be_granted(pools) && granted.iter().all(goes_with) {
+            let is_granted = wish.can_be_granted(pools) && granted.iter().all(goes_with);
+            list[nth].is_granted = is_granted;
+            if is_granted {
                 granted.push(nth);
             }
         }
         // From wide to narrow: who is in all pools of a narrow wish is in those of a wide one, too, and changes places
-        // in all of them alike if these are in order already. If they are not, nothing is left of the budget.
+        // in all of them alike if these are in order already.
         granted.sort_by_key(|&nth| list[nth].ids.len());
-        for &nth in &*granted {
-            list[nth].work(pools, &mut budget);
+        for (served, &nth) in granted.iter().enumerate() {
+            // What one leaves is there for the next; none can use up what the others wait for.
+            let mut share = budget.div_ceil(granted.len() - served);
+            budget -= share;
+            list[nth].work(pools, &mut share);
+            budget += share;
         }
     }
 }
@@ -107,7 +114,13 @@ impl Wishes {
 impl Wish {
     fn new(ids: &[u32], heat: u64) -> Self {
         let (sweep, stamps) = (Sweep::default(), Vec::new());
-        Self { ids: ids.into(), heat, sweep, is_disturbed: false, stamps, is_done: false }
+        let (is_granted, is_disturbed, is_done) = (false, false, false);
+        Self { ids: ids.into(), heat, is_granted, sweep, is_disturbed, stamps, is_done }
+    }
+
+    /// How much it is to be served before others.
+    fn urgency(&self) -> u64 {
+        if self.is_granted { self.heat.saturating_mul(LEAD) } else { self.heat }
     }
 
     /// Whether both can be had: they have no pool in common, or one wishes for all pools of the other (G2).
@@ -174,13 +187,17 @@ fn is_part(these: &[u32], those: &[u32]) -> bool {
 pub(crate) struct Learnt {
     /// The number of the world.
     pub(super) of: Option<u64>,
+    /// Values that a refresh may move.
+    pub(super) budget: usize,
+    /// Components whose pools somebody has sorted.
+    pub(super) sorted: Vec<u32>,
     /// Without stamps, which mean nothing elsewhere: who has some is given those of the pools.
-    wishes: Vec<Wish>,
+    pub(super) wishes: Vec<Wish>,
 }
 
 #[cfg(feature = "serde")]
 impl Wishes {
-    pub(super) fn record(&self, pools: &Pools, of: u64) -> Learnt {
+    pub(super) fn record(&self, pools: &Pools) -> Vec<Wish> {
         let stamp = |&id: &u32| pools.at(id as usize).look().ok().map(|map| map.stamp());
         let mut wishes = self.list.clone();
         for wish in &mut wishes {
@@ -189,7 +206,7 @@ impl Wishes {
                 wish.notice_change();
             }
         }
-        Learnt { of: Some(of), wishes }
+        wishes
     }
 
     pub(super) fn of(learnt: &Learnt, pools: &mut Pools) -> Self {
