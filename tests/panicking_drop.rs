@@ -372,21 +372,24 @@ fn remove_batch_takes_from_all_before_it_drops_anything() {
     assert_eq!(drops, 6);
 }
 
+/// Entities, and a panic in place of the `k`th.
+fn breaking_off(entities: &[Entity], k: usize) -> impl Iterator<Item = Entity> {
+    entities.iter().enumerate().map(move |(at, &entity)| {
+        if at == k {
+            planned_panic();
+        }
+        entity
+    })
+}
+
 #[test]
 fn remove_batch_takes_from_those_before_the_panic_of_its_iterator() {
     for k in 0..ENTITIES {
         let mut scene = Scene::new();
         let entities = scene.entities.clone();
 
-        let panicked = panics_as_planned(|| {
-            let until_then = entities.iter().enumerate().map(|(at, &entity)| {
-                if at == k {
-                    planned_panic();
-                }
-                entity
-            });
-            scene.world.remove_batch::<InIndexed>(until_then)
-        });
+        let panicked =
+            panics_as_planned(|| scene.world.remove_batch::<InIndexed>(breaking_off(&entities, k)));
 
         assert!(panicked);
         assert_eq!(scene.world.pool::<InIndexed>().len(), ENTITIES - k);
@@ -401,15 +404,7 @@ fn despawn_batch_buries_those_before_the_panic_of_its_iterator() {
         let mut scene = Scene::new();
         let entities = scene.entities.clone();
 
-        let panicked = panics_as_planned(|| {
-            let until_then = entities.iter().enumerate().map(|(at, &entity)| {
-                if at == k {
-                    planned_panic();
-                }
-                entity
-            });
-            scene.world.despawn_batch(until_then)
-        });
+        let panicked = panics_as_planned(|| scene.world.despawn_batch(breaking_off(&entities, k)));
 
         assert!(panicked);
         assert_eq!(scene.world.len(), ENTITIES - k);
