@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -28,8 +28,9 @@ pub struct Cli {
     #[command(flatten)]
     pub choice: Choice,
 
-    /// World sizes; one table each.
-    #[arg(short, long, value_delimiter = ',', default_value = "1000,100000,1000000")]
+    /// World sizes, one table each; if not said, 1000, 100000 and 1000000, for the `frame` rows
+    /// 1000, 20000, 100000 and 500000.
+    #[arg(short, long, value_delimiter = ',')]
     pub n: Vec<usize>,
 
     /// Shows all workloads and contestants, and what they are.
@@ -40,6 +41,7 @@ pub struct Cli {
 const AFTER: &str = "\
 Examples:
   cargo run --release -p esker-bench -- --quick
+  cargo run --release -p esker-bench -- -w frame -c esker,hecs -n 1000,20000
   cargo run --release -p esker-bench -- -w iter_1,iter_2 -c hecs,shipyard -n 100000
   cargo run --release -p esker-bench -- --json bench.json --plots plots
   cargo run --release -p esker-bench -- growth -w iter_2,random_get --plots plots
@@ -82,9 +84,9 @@ pub enum Command {
 /// What to measure, how long, and where the results go.
 #[derive(Clone, Debug, Args)]
 pub struct Choice {
-    /// Workloads; all if not said.
+    /// Workloads, or the beginning of their names (`frame`); all if not said.
     #[arg(short, long, value_delimiter = ',')]
-    pub workloads: Vec<Workload>,
+    pub workloads: Vec<Family>,
 
     /// Contestants; all if not said. `raw` always takes part.
     #[arg(short, long, value_delimiter = ',')]
@@ -119,6 +121,22 @@ pub struct Choice {
     pub formats: Vec<Format>,
 }
 
+/// The workloads that a word on the command line stands for.
+#[derive(Clone, Debug)]
+pub struct Family(Vec<Workload>);
+
+impl FromStr for Family {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let begins = |workload: &Workload| workload.name().starts_with(word);
+        word.parse().map(|workload| Self(vec![workload])).or_else(|error| {
+            let family: Vec<_> = Workload::ALL.into_iter().filter(begins).collect();
+            if family.is_empty() { Err(error) } else { Ok(Self(family)) }
+        })
+    }
+}
+
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -141,8 +159,13 @@ impl Choice {
 
     /// The chosen workloads in the order of the table, or `default` if none were named.
     pub fn workloads(&self, default: &[Workload]) -> Vec<Workload> {
-        let chosen = if self.workloads.is_empty() { default } else { &self.workloads };
-        Workload::ALL.into_iter().filter(|workload| chosen.contains(workload)).collect()
+        let named =
+            |workload: &Workload| self.workloads.iter().any(|Family(list)| list.contains(workload));
+        let chosen = |workload: &Workload| match self.workloads.is_empty() {
+            true => default.contains(workload),
+            false => named(workload),
+        };
+        Workload::ALL.into_iter().filter(chosen).collect()
     }
 
     /// The chosen contestants in the order of the table, the limit always first.
@@ -205,5 +228,14 @@ mod tests {
         let cli = Cli::parse_from(["esker-bench", "-w", "iter_2,create_2"]);
 
         assert_eq!(cli.choice.workloads(&[]), [Workload::Create2, Workload::Iter2]);
+    }
+
+    #[test]
+    fn a_word_stands_for_all_that_begin_with_it_unless_it_is_a_name() {
+        let chosen = |word| Cli::parse_from(["esker-bench", "-w", word]).choice.workloads(&[]);
+
+        assert_eq!(chosen("frame").len(), 4);
+        assert_eq!(chosen("iter_2"), [Workload::Iter2]);
+        assert!(Cli::try_parse_from(["esker-bench", "-w", "nothing"]).is_err());
     }
 }

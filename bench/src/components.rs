@@ -10,8 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::quad::Quad;
 
 /// Defines plain components and gives them what each contestant needs.
+///
+/// specs recommends `VecStorage` for small components that most entities have; a list may name
+/// another storage for it.
 macro_rules! components {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* })*) => {$(
+    (in $storage:ident; $($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable, Serialize, Deserialize)]
         #[derive(esker::Component, bevy_ecs::component::Component, shipyard::Component)]
@@ -21,12 +24,13 @@ macro_rules! components {
             $(#[doc = concat!("The field `", stringify!($field), "`.")] pub $field: $type),*
         }
 
-        // specs recommends VecStorage for small components that most entities have.
         impl specs::Component for $name {
-            type Storage = specs::VecStorage<Self>;
+            type Storage = specs::$storage<Self>;
         }
     )*};
+    ($($list:tt)*) => { $crate::components::components! { in VecStorage; $($list)* } };
 }
+pub(crate) use components;
 
 components! {
     /// Where an entity is.

@@ -103,7 +103,15 @@ pub trait Bout {
 
     /// What the world holds after the runs so far. Not timed.
     fn checksum(&mut self) -> u64;
+
+    /// The times of both halves since the last call, if the bout takes them itself.
+    fn laps(&mut self) -> Option<Laps> {
+        None
+    }
 }
+
+/// Nanoseconds spent in the structural half and in the queries of some frames.
+pub type Laps = [f64; 2];
 
 /// A bout whose state lasts: its runs may follow each other without a reset.
 pub fn lasting<S: 'static>(

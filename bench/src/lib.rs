@@ -11,6 +11,7 @@ pub mod components;
 pub mod contestant;
 pub mod contestants;
 pub mod crowd;
+pub mod frame;
 pub mod heap;
 pub mod kernel;
 pub mod measure;

@@ -49,6 +49,7 @@ fn ratios(choice: &Choice, sizes: &[usize]) -> Result<(), String> {
     let contestants = choice.contestants()?;
     let workloads = choice.workloads(&Workload::ALL);
     let records = run(choice, &workloads, sizes)?;
+    let sizes = &all_sizes(&workloads, sizes);
     println!("{}", setting::describe(&contestants));
     for &n in sizes {
         println!("{}", table::ratios(n, &contestants, &records));
@@ -89,11 +90,26 @@ fn growth(choice: &Choice, sizes: &[usize]) -> Result<(), String> {
     Ok(())
 }
 
+/// All sizes at which something is measured, the smallest first.
+fn all_sizes(workloads: &[Workload], named: &[usize]) -> Vec<usize> {
+    let mut sizes: Vec<_> = workloads.iter().flat_map(|w| sizes_of(*w, named)).copied().collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// The sizes that were named, or those that the workload has by itself.
+fn sizes_of(workload: Workload, named: &[usize]) -> &[usize] {
+    if named.is_empty() { workload.sizes() } else { named }
+}
+
 /// Measures each workload at each size.
 fn run(choice: &Choice, workloads: &[Workload], sizes: &[usize]) -> Result<Vec<Record>, String> {
     let (contestants, plan) = (choice.contestants()?, choice.plan());
-    let cells: Vec<_> = sizes.iter().flat_map(|n| workloads.iter().map(|w| (*w, *n))).collect();
-    heap::warm(sizes.iter().copied().max().unwrap_or(0), contestants.len());
+    let all = all_sizes(workloads, sizes);
+    let here = |n: usize| workloads.iter().filter(move |w| sizes_of(**w, sizes).contains(&n));
+    let cells: Vec<_> = all.iter().flat_map(|n| here(*n).map(|w| (*w, *n))).collect();
+    heap::warm(all.last().copied().unwrap_or(0), contestants.len());
     let progress = Progress::new(&cells, &plan);
     let mut records = Vec::new();
     for (workload, n) in cells {

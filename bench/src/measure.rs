@@ -85,6 +85,9 @@ impl std::error::Error for Mismatch {}
 /// A sample of raw lasts at least this long, so that the clock's steps do not show.
 const SAMPLE_NS: f64 = 30_000.0;
 
+/// A sample of a `frame` row has at least so many frames.
+const FRAMES: usize = 4;
+
 /// Runs longer than this are not warmed up before each sample: they warm themselves.
 const WARM_NS: f64 = 2_000_000.0;
 
@@ -105,8 +108,10 @@ pub fn measure(
     // Worlds of ten million entities may not fit side by side: then in parties, each with raw.
     for party in others.chunks(heap::room(n)) {
         let party: Vec<_> = std::iter::once(limit).chain(party).copied().collect();
-        let skip = usize::from(!records.is_empty());
-        records.extend(measure_party(workload, n, &party, plan, tick)?.into_iter().skip(skip));
+        let first = records.is_empty();
+        let fresh = measure_party(workload, n, &party, plan, tick)?;
+        // Raw takes part in each party and is written down once.
+        records.extend(fresh.into_iter().filter(|r| first || r.contestant != limit.name()));
     }
     if others.is_empty() {
         records = measure_party(workload, n, contestants, plan, tick)?;
@@ -122,7 +127,9 @@ fn measure_party(
     tick: &mut dyn FnMut(),
 ) -> Result<Vec<Record>, Mismatch> {
     let pace = Pace::find(party[0], workload, n, plan.seed);
-    let mut samples = vec![Vec::new(); party.len()];
+    let rows = workload.rows();
+    // By contestant and row.
+    let mut samples = vec![vec![Vec::new(); rows.len()]; party.len()];
     for epoch in 0..plan.epochs {
         let seed = plan.seed ^ ((epoch as u64) << 32);
         let mut lanes = build(workload, Scene { n, seed }, party, &pace);
@@ -131,25 +138,33 @@ fn measure_party(
             for turn in 0..lanes.len() {
                 let at = (round + turn) % lanes.len();
                 let (who, lane) = &mut lanes[at];
-                samples[*who].push(lane.sample(&pace));
+                let times = lane.sample(&pace);
+                samples[*who].iter_mut().zip(times).for_each(|(row, time)| row.push(time));
             }
             tick();
         }
         agree(workload, n, party, &mut lanes)?;
     }
-    let records = party.iter().zip(&samples).filter(|(_, samples)| !samples.is_empty());
-    Ok(records.map(|(who, ours)| record(workload, n, who.name(), ours, &samples[0])).collect())
+    let mut records = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let offered = party.iter().zip(&samples).filter(|(_, samples)| !samples[at].is_empty());
+        records.extend(offered.map(|(who, ours)| {
+            let entities = workload.entities(n);
+            record(row, n, entities, who.name(), &ours[at], &samples[0][at])
+        }));
+    }
+    Ok(records)
 }
 
-fn record(workload: Workload, n: usize, name: &str, ours: &[f64], raw: &[f64]) -> Record {
+fn record(row: &str, n: usize, entities: usize, name: &str, ours: &[f64], raw: &[f64]) -> Record {
     let median_ns = stats::median(ours);
     Record {
-        workload: workload.to_string(),
+        workload: row.to_owned(),
         n,
         contestant: name.to_owned(),
         min_ns: stats::minimum(ours),
         median_ns,
-        ns_per_entity: median_ns / workload.entities(n) as f64,
+        ns_per_entity: median_ns / entities as f64,
         ratio_to_raw: stats::median_ratio(ours, raw),
     }
 }
@@ -176,6 +191,8 @@ impl Pace {
         let runs = (SAMPLE_NS / fastest).ceil() as usize;
         // States that are used up must all be built beforehand: fewer of them.
         let runs = runs.clamp(1, if repeats { 4096 } else { 16 });
+        // Frames differ: a sample is a mean over some of them.
+        let runs = if workload.is_frame() { runs.max(FRAMES) } else { runs };
         Self { runs, warm: repeats && fastest < WARM_NS, repeats }
     }
 }
@@ -184,17 +201,24 @@ impl Pace {
 struct Lane(Vec<Box<dyn Bout>>);
 
 impl Lane {
-    fn sample(&mut self, pace: &Pace) -> f64 {
+    /// The time of a run, then those of its halves if the bout takes them itself.
+    fn sample(&mut self, pace: &Pace) -> Vec<f64> {
         if pace.repeats {
             let bout = &mut self.0[0];
             bout.reset();
             if pace.warm {
                 bout.run();
             }
-            return time(|| (0..pace.runs).for_each(|_| bout.run())) / pace.runs as f64;
+            bout.laps();
+            let whole = time(|| (0..pace.runs).for_each(|_| bout.run()));
+            let times = match bout.laps() {
+                Some([structure, queries]) => vec![structure + queries, structure, queries],
+                None => vec![whole],
+            };
+            return times.into_iter().map(|time| time / pace.runs as f64).collect();
         }
         self.0.iter_mut().for_each(|bout| bout.reset());
-        time(|| self.0.iter_mut().for_each(|bout| bout.run())) / pace.runs as f64
+        vec![time(|| self.0.iter_mut().for_each(|bout| bout.run())) / pace.runs as f64]
     }
 
     fn checksum(&mut self) -> u64 {
@@ -313,8 +337,7 @@ mod tests {
 
     #[test]
     fn time_is_shared_among_the_entities_touched() {
-        let record =
-            record(Workload::Iter2Rare, 640, "x", &[50.0, 30.0, 40.0], &[20.0, 10.0, 20.0]);
+        let record = record("iter_2_rare", 640, 10, "x", &[50.0, 30.0, 40.0], &[20.0, 10.0, 20.0]);
 
         assert_eq!((record.min_ns, record.median_ns, record.ns_per_entity), (30.0, 40.0, 4.0));
         assert_eq!(record.ratio_to_raw, 2.5);

@@ -46,6 +46,7 @@ fn steps(plan: &Plan, n: usize) -> u64 {
 /// The estimated length of one step, in arbitrary units.
 fn step(workload: Workload, n: usize) -> u64 {
     let cost = match workload {
+        _ if workload.is_frame() => 100,
         Workload::AddRemoveWide => 50,
         Workload::Create2 | Workload::Destroy | Workload::Deserialize | Workload::Clone => 20,
         Workload::CreateEmpty

@@ -96,6 +96,11 @@ impl Random {
         word ^ (word >> 31)
     }
 
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
     /// The numbers `0..n` in random order.
     pub fn shuffled(&mut self, n: usize) -> Vec<u32> {
         self.sample(n, n)
@@ -105,7 +110,7 @@ impl Random {
     pub fn sample(&mut self, n: usize, count: usize) -> Vec<u32> {
         let mut all: Vec<u32> = (0..n as u32).collect();
         for at in 0..count {
-            let other = at + (self.next() % (n - at) as u64) as usize;
+            let other = at + self.below(n - at);
             all.swap(at, other);
         }
         all.truncate(count);

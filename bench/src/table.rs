@@ -30,11 +30,10 @@ pub fn ratios(n: usize, contestants: &[&'static dyn Contestant], records: &[Reco
         rule += "--:|";
     }
     let _ = writeln!(out, "\n{rule}");
-    for workload in Workload::ALL {
-        let cells: Vec<_> =
-            records.iter().filter(|r| r.n == n && r.workload == workload.name()).collect();
+    for name in Workload::ALL.into_iter().flat_map(Workload::rows) {
+        let cells: Vec<_> = records.iter().filter(|r| r.n == n && r.workload == name).collect();
         if !cells.is_empty() {
-            row(&mut out, workload, contestants, &cells, &ours);
+            row(&mut out, &name, contestants, &cells, &ours);
         }
     }
     out
@@ -42,7 +41,7 @@ pub fn ratios(n: usize, contestants: &[&'static dyn Contestant], records: &[Reco
 
 fn row(
     out: &mut String,
-    workload: Workload,
+    workload: &str,
     contestants: &[&'static dyn Contestant],
     cells: &[&Record],
     ours: &[&str],

@@ -2,11 +2,19 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::crowd;
+use crate::{crowd, frame};
 
 /// One thing that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Workload {
+    /// A frame in which little changes, and eleven systems.
+    FrameCalm,
+    /// The same with twenty times as many changes.
+    FrameBusy,
+    /// The same; the dead come back as another kind.
+    FrameDrift,
+    /// As busy; besides, movers lose and get back their velocity.
+    FrameFlip,
     /// Spawn entities without components.
     CreateEmpty,
     /// Spawn entities with two components, one at a time.
@@ -63,7 +71,11 @@ pub enum Workload {
 
 impl Workload {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 30] = [
+        Self::FrameCalm,
+        Self::FrameBusy,
+        Self::FrameDrift,
+        Self::FrameFlip,
         Self::CreateEmpty,
         Self::Create2,
         Self::Create2Batch,
@@ -95,6 +107,10 @@ impl Workload {
     /// Its name in tables, files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::FrameCalm => "frame_calm",
+            Self::FrameBusy => "frame_busy",
+            Self::FrameDrift => "frame_drift",
+            Self::FrameFlip => "frame_flip",
             Self::CreateEmpty => "create_empty",
             Self::Create2 => "create_2",
             Self::Create2Batch => "create_2_batch",
@@ -124,9 +140,29 @@ impl Workload {
         }
     }
 
+    /// The rows that one measurement fills: the whole first, then its halves if they are timed.
+    pub fn rows(self) -> Vec<String> {
+        let halves: &[&str] = if self.is_frame() { &["", "_structure", "_queries"] } else { &[""] };
+        halves.iter().map(|half| format!("{self}{half}")).collect()
+    }
+
+    /// Whether it is one of the `frame` rows.
+    pub const fn is_frame(self) -> bool {
+        matches!(self, Self::FrameCalm | Self::FrameBusy | Self::FrameDrift | Self::FrameFlip)
+    }
+
+    /// The sizes at which it is measured if none are named.
+    pub const fn sizes(self) -> &'static [usize] {
+        if self.is_frame() { &frame::SIZES } else { &[1000, 100_000, 1_000_000] }
+    }
+
     /// What is timed, in a few words.
     pub const fn describe(self) -> &'static str {
         match self {
+            Self::FrameCalm => "0.1 % replaced, 0.15 % change status, then eleven systems",
+            Self::FrameBusy => "2 % replaced, 3 % change status, then eleven systems",
+            Self::FrameDrift => "as busy; the dead come back as another kind",
+            Self::FrameFlip => "as busy; 5 % of the movers lose or get back their velocity",
             Self::CreateEmpty => "spawn N entities without components",
             Self::Create2 => "spawn N entities with two components, one at a time",
             Self::Create2Batch => "spawn N entities with two components by the bulk interface",

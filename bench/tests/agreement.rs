@@ -36,9 +36,26 @@ fn every_contestant_agrees_with_the_limit() {
 }
 
 #[test]
+fn frames_agree_after_many_of_them() {
+    // Enough that most entities have died and every component has come and gone.
+    let frames: Vec<_> = Workload::ALL.into_iter().filter(|w| w.is_frame()).collect();
+    let all = contestants::all();
+    for workload in frames {
+        let expected = checksum_after(all[0], workload, 60);
+        for who in &all[1..] {
+            if let Some(found) = checksum_after(*who, workload, 60) {
+                assert_eq!(Some(found), expected, "{} differs in {workload}", who.name());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_run_too_many_is_noticed() {
     // Workloads that move values on must not have the same sum after another run.
     let moving = [
+        Workload::FrameCalm,
+        Workload::FrameFlip,
         Workload::Iter1,
         Workload::For2,
         Workload::Iter2Rare,

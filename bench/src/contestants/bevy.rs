@@ -92,6 +92,9 @@ impl<T: Send + Sync + 'static, const SPARSE: bool> Component for Stored<T, SPARS
 fn prepare<const S: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
     let n = scene.n;
     match workload {
+        Workload::FrameCalm | Workload::FrameBusy | Workload::FrameDrift | Workload::FrameFlip => {
+            None
+        }
         Workload::CreateEmpty => {
             renewed(move || (World::new(), n), create_empty, |s| counted(count(&mut s.0)))
         }

@@ -5,6 +5,7 @@
 
 mod adapt;
 mod everyday;
+mod frame;
 pub mod save;
 mod systems;
 
@@ -112,6 +113,9 @@ impl Contestant for EskerGroup {
 fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
     let n = scene.n;
     match workload {
+        Workload::FrameCalm | Workload::FrameBusy | Workload::FrameDrift | Workload::FrameFlip => {
+            (!G).then(|| crate::frame::prepare(workload, scene, World::new()))?
+        }
         Workload::CreateEmpty => {
             renewed(move || (World::new(), n), create_empty, |s| counted(s.0.len()))
         }

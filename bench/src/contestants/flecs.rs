@@ -40,6 +40,10 @@ impl Contestant for Flecs {
     fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
         let n = scene.n;
         match workload {
+            Workload::FrameCalm
+            | Workload::FrameBusy
+            | Workload::FrameDrift
+            | Workload::FrameFlip => None,
             Workload::CreateEmpty => renewed(
                 move || (fresh(), Vec::with_capacity(n), n),
                 create_empty,

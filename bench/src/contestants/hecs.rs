@@ -20,6 +20,7 @@ use crate::{
 };
 
 mod everyday;
+mod frame;
 pub mod save;
 
 /// hecs with its default features.
@@ -38,6 +39,12 @@ impl Contestant for Hecs {
     fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
         let n = scene.n;
         match workload {
+            Workload::FrameCalm
+            | Workload::FrameBusy
+            | Workload::FrameDrift
+            | Workload::FrameFlip => {
+                crate::frame::prepare(workload, scene, frame::Prepared::default())
+            }
             Workload::CreateEmpty => {
                 renewed(move || (World::new(), n), create_empty, |s| counted(s.0.len() as usize))
             }

@@ -20,6 +20,7 @@ use crate::{
 };
 
 mod everyday;
+mod frame;
 
 /// Plain vectors.
 #[derive(Debug)]
@@ -41,6 +42,10 @@ impl Contestant for Raw {
     fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
         let n = scene.n;
         match workload {
+            Workload::FrameCalm
+            | Workload::FrameBusy
+            | Workload::FrameDrift
+            | Workload::FrameFlip => crate::frame::prepare(workload, scene, frame::Tables::new(n)),
             Workload::CreateEmpty => {
                 renewed(move || (Vec::new(), n), create_empty, |s| counted(s.0.len()))
             }

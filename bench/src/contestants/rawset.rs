@@ -41,6 +41,10 @@ impl Contestant for RawSet {
     fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
         let n = scene.n;
         match workload {
+            Workload::FrameCalm
+            | Workload::FrameBusy
+            | Workload::FrameDrift
+            | Workload::FrameFlip => None,
             Workload::CreateEmpty => {
                 renewed(move || (Ids::default(), n), create_empty, |s| counted(s.0.slots.len()))
             }

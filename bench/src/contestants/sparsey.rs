@@ -85,6 +85,9 @@ impl Contestant for SparseyGroup {
 fn prepare<const GROUP: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
     let n = scene.n;
     match workload {
+        Workload::FrameCalm | Workload::FrameBusy | Workload::FrameDrift | Workload::FrameFlip => {
+            None
+        }
         Workload::CreateEmpty => {
             renewed(move || (empty::<GROUP>(), n), create_empty, |s| counted(s.0.entities().len()))
         }

@@ -42,6 +42,10 @@ impl Contestant for Specs {
     fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
         let n = scene.n;
         match workload {
+            Workload::FrameCalm
+            | Workload::FrameBusy
+            | Workload::FrameDrift
+            | Workload::FrameFlip => None,
             Workload::CreateEmpty => {
                 renewed(move || (fresh(), n), create_empty, |s| counted(count(&s.0)))
             }
