@@ -25,9 +25,10 @@ fn every_contestant_agrees_with_the_limit() {
     threads::inside(|| {
         let all = contestants::all();
         for workload in Workload::ALL {
-            let expected = checksum_after(all[0], workload, 2).expect("the limit does all");
+            // An odd number: two swaps of `schedule` are none.
+            let expected = checksum_after(all[0], workload, 3).expect("the limit does all");
             for who in &all[1..] {
-                if let Some(found) = checksum_after(*who, workload, 2) {
+                if let Some(found) = checksum_after(*who, workload, 3) {
                     assert_eq!(found, expected, "{} differs in {workload}", who.name());
                 }
             }
@@ -42,12 +43,17 @@ fn frames_agree_after_many_of_them() {
     let all = contestants::all();
     for workload in frames {
         let expected = checksum_after(all[0], workload, 60);
-        for who in &all[1..] {
-            if let Some(found) = checksum_after(*who, workload, 60) {
-                assert_eq!(Some(found), expected, "{} differs in {workload}", who.name());
-            }
+        let libraries = all[1..].iter().filter(|who| plain(who.name()));
+        for who in libraries {
+            let found = checksum_after(*who, workload, 60);
+            assert_eq!(found, expected, "{} differs in {workload}", who.name());
         }
     }
+}
+
+/// Whether a contestant is a library without hints: each of them plays frames.
+fn plain(name: &str) -> bool {
+    !["rawset", "esker_group", "esker_adapt", "sparsey_group"].contains(&name)
 }
 
 #[test]

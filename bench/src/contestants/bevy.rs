@@ -27,6 +27,7 @@ use crate::{
 };
 
 mod everyday;
+mod frame;
 
 /// bevy_ecs with components in tables, its default.
 #[derive(Debug)]
@@ -93,7 +94,7 @@ fn prepare<const S: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
     let n = scene.n;
     match workload {
         Workload::FrameCalm | Workload::FrameBusy | Workload::FrameDrift | Workload::FrameFlip => {
-            None
+            crate::frame::prepare(workload, scene, frame::Prepared::<S>::new())
         }
         Workload::CreateEmpty => {
             renewed(move || (World::new(), n), create_empty, |s| counted(count(&mut s.0)))

@@ -23,6 +23,7 @@ use crate::{
 };
 
 mod everyday;
+mod frame;
 
 /// flecs_ecs with its default features.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Contestant for Flecs {
             Workload::FrameCalm
             | Workload::FrameBusy
             | Workload::FrameDrift
-            | Workload::FrameFlip => None,
+            | Workload::FrameFlip => crate::frame::prepare(workload, scene, frame::Prepared::new()),
             Workload::CreateEmpty => renewed(
                 move || (fresh(), Vec::with_capacity(n), n),
                 create_empty,

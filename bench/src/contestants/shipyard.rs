@@ -26,6 +26,7 @@ use crate::{
 };
 
 mod everyday;
+mod frame;
 
 /// shipyard with its default features.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl Contestant for Shipyard {
             Workload::FrameCalm
             | Workload::FrameBusy
             | Workload::FrameDrift
-            | Workload::FrameFlip => None,
+            | Workload::FrameFlip => crate::frame::prepare(workload, scene, World::new()),
             Workload::CreateEmpty => {
                 renewed(move || (fresh(), n), create_empty, |s| counted(count(&s.0)))
             }

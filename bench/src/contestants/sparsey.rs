@@ -21,6 +21,7 @@ use crate::{
 };
 
 mod everyday;
+mod frame;
 
 /// sparsey without groups.
 #[derive(Debug)]
@@ -86,7 +87,7 @@ fn prepare<const GROUP: bool>(workload: Workload, scene: Scene) -> Option<Box<dy
     let n = scene.n;
     match workload {
         Workload::FrameCalm | Workload::FrameBusy | Workload::FrameDrift | Workload::FrameFlip => {
-            None
+            (!GROUP).then(|| crate::frame::prepare(workload, scene, frame::registered()))?
         }
         Workload::CreateEmpty => {
             renewed(move || (empty::<GROUP>(), n), create_empty, |s| counted(s.0.entities().len()))

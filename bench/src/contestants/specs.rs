@@ -24,6 +24,7 @@ use crate::{
 };
 
 mod everyday;
+mod frame;
 pub mod save;
 
 /// specs with its default features.
@@ -45,7 +46,7 @@ impl Contestant for Specs {
             Workload::FrameCalm
             | Workload::FrameBusy
             | Workload::FrameDrift
-            | Workload::FrameFlip => None,
+            | Workload::FrameFlip => crate::frame::prepare(workload, scene, frame::registered()),
             Workload::CreateEmpty => {
                 renewed(move || (fresh(), n), create_empty, |s| counted(count(&s.0)))
             }

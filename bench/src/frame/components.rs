@@ -46,13 +46,24 @@ components! {
 /// Calls a macro with every component of the `frame` rows: `$call!(Position, …)`.
 macro_rules! with_parts {
     ($call:ident) => {
-        $call!(
+        $call! {
             Position, Velocity, Rotation, Health, Damage, Lifetime, Sprite, Collider, Ai, Team,
             Target, Inventory, Zone, Burning, Stunned
-        )
+        }
     };
 }
 pub(crate) use with_parts;
+
+/// Calls a macro with every component with which some kind is born.
+macro_rules! with_birth_parts {
+    ($call:ident) => {
+        $call! {
+            Position, Velocity, Rotation, Health, Damage, Lifetime, Sprite, Collider, Ai, Team,
+            Target, Inventory, Zone
+        }
+    };
+}
+pub(crate) use with_birth_parts;
 
 /// Calls a macro with every kind, its share in percent and its components.
 macro_rules! with_kinds {

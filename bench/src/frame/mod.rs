@@ -40,8 +40,9 @@ pub trait FrameWorld {
     /// Despawns one entity.
     fn despawn(&mut self, id: Self::Id);
 
-    /// Inserts or removes one component; what is inserted is as number `i` has it.
-    fn change(&mut self, id: Self::Id, i: u32, change: Change);
+    /// Inserts and removes components, one call each; number `i` is `ids[i]`, and what it gets is
+    /// as number `i` has it.
+    fn changes(&mut self, ids: &[Self::Id], changes: &[(u32, Change)]);
 
     /// Does what the library wants done once a frame.
     fn settle(&mut self) {}
@@ -65,14 +66,6 @@ pub trait FrameWorld {
     fn births(&mut self, ids: &mut [Self::Id], births: &[(u32, Kind)]) {
         for &(i, kind) in births {
             ids[i as usize] = self.spawn(kind, i);
-        }
-    }
-
-    /// Makes all changes. Overridden where storages are borrowed once for many calls.
-    #[inline(always)]
-    fn changes(&mut self, ids: &[Self::Id], changes: &[(u32, Change)]) {
-        for &(i, change) in changes {
-            self.change(ids[i as usize], i, change);
         }
     }
 }

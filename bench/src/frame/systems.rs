@@ -44,6 +44,37 @@ macro_rules! call_systems {
 }
 pub(crate) use call_systems;
 
+/// The type of a reference to a component: `&mut` or `&`.
+macro_rules! term {
+    (mut $component:ty) => { &'static mut $component };
+    (ref $component:ty) => { &'static $component };
+}
+pub(crate) use term;
+
+/// A pattern for what is written or read.
+macro_rules! pattern {
+    (mut $name:ident) => { mut $name };
+    (ref $name:ident) => { $name };
+}
+pub(crate) use pattern;
+
+/// An expression that borrows what is written or read.
+macro_rules! borrow {
+    (mut $name:ident) => {
+        &mut $name
+    };
+    (ref $name:ident) => {
+        &$name
+    };
+}
+pub(crate) use borrow;
+
+/// What follows the name of an excluded component.
+macro_rules! absent {
+    ($component:ident $($use:tt)*) => { $($use)* };
+}
+pub(crate) use absent;
+
 /// What systems write beside components: a stand-in for a list of things to draw.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Canvas {

@@ -9,7 +9,7 @@ use crate::{
     frame::{
         Canvas, Change, FrameWorld, Kind, Row, Start,
         components::*,
-        systems::{self, call_systems, run_systems, with_systems},
+        systems::{self, call_systems, run_systems, term, with_systems},
     },
 };
 
@@ -32,14 +32,17 @@ impl FrameWorld for World {
     }
 
     #[inline(always)]
-    fn change(&mut self, id: Entity, i: u32, change: Change) {
-        match change {
-            Change::Ignite => _ = self.insert(id, Burning::start(i)),
-            Change::Quench => _ = self.remove::<Burning>(id),
-            Change::Stun => _ = self.insert(id, Stunned::start(i)),
-            Change::Wake => _ = self.remove::<Stunned>(id),
-            Change::Halt => _ = self.remove::<Velocity>(id),
-            Change::Launch => _ = self.insert(id, Velocity::start(i)),
+    fn changes(&mut self, ids: &[Entity], changes: &[(u32, Change)]) {
+        for &(i, change) in changes {
+            let id = ids[i as usize];
+            match change {
+                Change::Ignite => _ = self.insert(id, Burning::start(i)),
+                Change::Quench => _ = self.remove::<Burning>(id),
+                Change::Stun => _ = self.insert(id, Stunned::start(i)),
+                Change::Wake => _ = self.remove::<Stunned>(id),
+                Change::Halt => _ = self.remove::<Velocity>(id),
+                Change::Launch => _ = self.insert(id, Velocity::start(i)),
+            }
         }
     }
 
@@ -61,11 +64,6 @@ impl FrameWorld for World {
         }
         with_parts!(row)
     }
-}
-
-macro_rules! term {
-    (mut $component:ident) => { &'static mut $component };
-    (ref $component:ident) => { &'static $component };
 }
 
 /// One function per system, as a program has them.

@@ -9,14 +9,9 @@ use crate::{
     frame::{
         Canvas, Change, FrameWorld, Kind, Row, Start,
         components::*,
-        systems::{self, call_systems, run_systems, with_systems},
+        systems::{self, call_systems, run_systems, term, with_systems},
     },
 };
-
-macro_rules! term {
-    (mut $component:ident) => { &'static mut $component };
-    (ref $component:ident) => { &'static $component };
-}
 
 macro_rules! query {
     ($data:ty) => { PreparedQuery<$data> };
@@ -64,16 +59,19 @@ impl FrameWorld for Prepared {
     }
 
     #[inline(always)]
-    fn change(&mut self, id: Entity, i: u32, change: Change) {
-        let world = &mut self.world;
-        let _ = match change {
-            Change::Ignite => world.insert_one(id, Burning::start(i)).is_ok(),
-            Change::Quench => world.remove_one::<Burning>(id).is_ok(),
-            Change::Stun => world.insert_one(id, Stunned::start(i)).is_ok(),
-            Change::Wake => world.remove_one::<Stunned>(id).is_ok(),
-            Change::Halt => world.remove_one::<Velocity>(id).is_ok(),
-            Change::Launch => world.insert_one(id, Velocity::start(i)).is_ok(),
-        };
+    fn changes(&mut self, ids: &[Entity], changes: &[(u32, Change)]) {
+        for &(i, change) in changes {
+            let id = ids[i as usize];
+            let world = &mut self.world;
+            let _ = match change {
+                Change::Ignite => world.insert_one(id, Burning::start(i)).is_ok(),
+                Change::Quench => world.remove_one::<Burning>(id).is_ok(),
+                Change::Stun => world.insert_one(id, Stunned::start(i)).is_ok(),
+                Change::Wake => world.remove_one::<Stunned>(id).is_ok(),
+                Change::Halt => world.remove_one::<Velocity>(id).is_ok(),
+                Change::Launch => world.insert_one(id, Velocity::start(i)).is_ok(),
+            };
+        }
     }
 
     #[inline(always)]

@@ -2,8 +2,8 @@
 //!
 //! Each kind has its columns, packed, in the same order. An entity that dies is replaced by the
 //! last one of its kind. A byte beside each row says which statuses the entity has and whether its
-//! velocity is valid; loops compute for all and keep the result by that byte, without a branch. A column that a kind does
-//! not have is empty, so a loop over it and another one ends at once.
+//! velocity is valid. Loops that exclude one compute for all rows and keep results by that byte,
+//! without a branch. A column that a kind does not have is empty, so a loop over it ends at once.
 
 use crate::{
     checksum::bits,
@@ -28,6 +28,8 @@ macro_rules! table {
         struct Table {
             owners: Vec<u32>,
             flags: Vec<u8>,
+            /// Every flag that some row has had: loops need not look for others.
+            seen: u8,
             $($field: Vec<$component>),*
         }
 
@@ -94,12 +96,6 @@ impl Tables {
         let places = vec![(Kind::Scenery, 0); n];
         Self { kinds: Default::default(), places, burning: Side::new(n), stunned: Side::new(n) }
     }
-
-    #[inline(always)]
-    fn find(&mut self, i: u32) -> (&mut Table, usize) {
-        let (kind, row) = self.places[i as usize];
-        (&mut self.kinds[kind as usize], row as usize)
-    }
 }
 
 impl FrameWorld for Tables {
@@ -152,31 +148,35 @@ impl FrameWorld for Tables {
     }
 
     #[inline(always)]
-    fn change(&mut self, _: u32, i: u32, change: Change) {
-        let (table, row) = self.find(i);
-        let flags = &mut table.flags[row];
-        match change {
-            Change::Ignite => {
-                *flags |= BURNING;
-                self.burning.insert(i);
+    fn changes(&mut self, _: &[u32], changes: &[(u32, Change)]) {
+        for &(i, change) in changes {
+            let (kind, row) = self.places[i as usize];
+            let Table { flags, seen, velocity, .. } = &mut self.kinds[kind as usize];
+            let flags = &mut flags[row as usize];
+            match change {
+                Change::Ignite => {
+                    *flags |= BURNING;
+                    self.burning.insert(i);
+                }
+                Change::Quench => {
+                    *flags &= !BURNING;
+                    self.burning.remove(i);
+                }
+                Change::Stun => {
+                    *flags |= STUNNED;
+                    self.stunned.insert(i);
+                }
+                Change::Wake => {
+                    *flags &= !STUNNED;
+                    self.stunned.remove(i);
+                }
+                Change::Halt => *flags |= HALTED,
+                Change::Launch => {
+                    *flags &= !HALTED;
+                    velocity[row as usize] = Velocity::start(i);
+                }
             }
-            Change::Quench => {
-                *flags &= !BURNING;
-                self.burning.remove(i);
-            }
-            Change::Stun => {
-                *flags |= STUNNED;
-                self.stunned.insert(i);
-            }
-            Change::Wake => {
-                *flags &= !STUNNED;
-                self.stunned.remove(i);
-            }
-            Change::Halt => *flags |= HALTED,
-            Change::Launch => {
-                *flags &= !HALTED;
-                table.velocity[row] = Velocity::start(i);
-            }
+            *seen |= *flags;
         }
     }
 
@@ -224,21 +224,33 @@ impl FrameWorld for Tables {
     }
 }
 
+/// Whether one of the flags in `mask` is set.
+#[inline(always)]
+fn any(flags: u8, mask: u8) -> bool {
+    flags & mask != 0
+}
+
 /// One loop per table: the first column is written where none of the flags is set.
 macro_rules! loops {
     ($($system:ident: $first:ident $(, $other:ident)* $(unless $flags:expr)?;)*) => {$(
         #[inline(never)]
         fn $system(tables: &mut Tables, canvas: &mut Canvas) {
             const MASK: u8 = 0 $(| $flags)?;
-            for Table { flags, $first, $($other,)* .. } in &mut tables.kinds {
+            for Table { flags, seen, $first, $($other,)* .. } in &mut tables.kinds {
                 let lens = [$first.len(), $($other.len(),)*];
                 let rows = lens.into_iter().min().unwrap_or(0);
                 let (flags, $first) = (&flags[..rows], &mut $first[..rows]);
                 $(let $other = &$other[..rows];)*
+                if !any(*seen, MASK) {
+                    for row in 0..rows {
+                        systems::$system(canvas, &mut $first[row] $(, &$other[row])*);
+                    }
+                    continue;
+                }
                 for row in 0..rows {
                     let mut new = $first[row];
                     systems::$system(canvas, &mut new $(, &$other[row])*);
-                    $first[row] = if flags[row] & MASK == 0 { new } else { $first[row] };
+                    $first[row] = if any(flags[row], MASK) { $first[row] } else { new };
                 }
             }
         }
