@@ -45,13 +45,17 @@ fn list() {
     }
 }
 
-fn ratios(choice: &Choice, sizes: &[usize]) -> Result<(), String> {
+fn ratios(choice: &Choice, named: &[usize]) -> Result<(), String> {
     let contestants = choice.contestants()?;
     let workloads = choice.workloads(&Workload::ALL);
-    let records = run(choice, &workloads, sizes)?;
-    let sizes = &all_sizes(&workloads, sizes);
+    let records = run(choice, &workloads, named)?;
+    let sizes = &all_sizes(&workloads, named);
     println!("{}", setting::describe(&contestants));
-    for &n in sizes {
+    if workloads.iter().any(|workload| workload.is_frame()) {
+        println!("{}", table::frames(&contestants, &records));
+    }
+    let others: Vec<_> = workloads.iter().filter(|w| !w.is_frame()).copied().collect();
+    for n in all_sizes(&others, named) {
         println!("{}", table::ratios(n, &contestants, &records));
     }
     write(choice, &records)?;

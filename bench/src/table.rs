@@ -13,11 +13,36 @@ const NOT_OFFERED: &str = "–";
 
 /// Renders one table: rows are workloads, columns contestants, cells ratios to the limit.
 ///
-/// The limit's own column is in nanoseconds per entity. Workloads without records get no row.
+/// The limit's own column is in nanoseconds per entity. Workloads without records get no row, and
+/// the `frame` rows have a table of their own.
 pub fn ratios(n: usize, contestants: &[&'static dyn Contestant], records: &[Record]) -> String {
-    let ours: Vec<_> = named(contestants, Role::Ours);
-    let mut out = format!("### N = {}\n\n| workload |", thousands(n));
-    let mut rule = String::from("|---|");
+    let mut out = head(&format!("N = {}", thousands(n)), "| workload |", contestants);
+    for workload in Workload::ALL.into_iter().filter(|workload| !workload.is_frame()) {
+        row(&mut out, &format!("| {workload} |"), n, workload.name(), contestants, records);
+    }
+    out
+}
+
+/// Renders the table of the `frame` rows, all sizes one below the other.
+pub fn frames(contestants: &[&'static dyn Contestant], records: &[Record]) -> String {
+    let mut sizes: Vec<_> = records.iter().map(|record| record.n).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut out = head("Frames", "| workload | N |", contestants);
+    let frames = Workload::ALL.into_iter().filter(|workload| workload.is_frame());
+    for name in frames.flat_map(Workload::rows) {
+        for &n in &sizes {
+            let label = format!("| {name} | {} |", thousands(n));
+            row(&mut out, &label, n, &name, contestants, records);
+        }
+    }
+    out
+}
+
+/// The heading, and the names of the columns behind `labels`.
+fn head(title: &str, labels: &str, contestants: &[&'static dyn Contestant]) -> String {
+    let mut out = format!("### {title}\n\n{labels}");
+    let mut rule = "|---".to_owned() + &"|--:".repeat(labels.matches('|').count() - 2) + "|";
     for who in contestants {
         let unit = if who.role() == Role::Limit { " ns" } else { "" };
         let _ = write!(out, " {}{unit} |", who.name());
@@ -25,33 +50,34 @@ pub fn ratios(n: usize, contestants: &[&'static dyn Contestant], records: &[Reco
     }
     out += " best peer |";
     rule += "---|";
-    for name in &ours {
+    for name in named(contestants, Role::Ours) {
         let _ = write!(out, " {name} / best |");
         rule += "--:|";
     }
     let _ = writeln!(out, "\n{rule}");
-    for name in Workload::ALL.into_iter().flat_map(Workload::rows) {
-        let cells: Vec<_> = records.iter().filter(|r| r.n == n && r.workload == name).collect();
-        if !cells.is_empty() {
-            row(&mut out, &name, contestants, &cells, &ours);
-        }
-    }
     out
 }
 
+/// Adds one row, if there are records for it.
 fn row(
     out: &mut String,
+    label: &str,
+    n: usize,
     workload: &str,
     contestants: &[&'static dyn Contestant],
-    cells: &[&Record],
-    ours: &[&str],
+    records: &[Record],
 ) {
-    let of = |name: &str| cells.iter().find(|r| r.contestant == name);
+    let of = |name: &str| {
+        records.iter().find(|r| r.n == n && r.workload == workload && r.contestant == name)
+    };
+    if contestants.iter().all(|who| of(who.name()).is_none()) {
+        return;
+    }
     let best = named(contestants, Role::Peer)
         .into_iter()
         .filter_map(of)
         .min_by(|a, b| a.ratio_to_raw.total_cmp(&b.ratio_to_raw));
-    let _ = write!(out, "| {workload} |");
+    *out += label;
     for who in contestants {
         let cell = of(who.name()).map_or(NOT_OFFERED.to_owned(), |record| match who.role() {
             Role::Limit => format!("{:.2}", record.ns_per_entity),
@@ -63,7 +89,7 @@ fn row(
         Some(best) => write!(out, " {} {} |", best.contestant, ratio(best.ratio_to_raw)),
         None => write!(out, " {NOT_OFFERED} |"),
     };
-    for name in ours {
+    for name in named(contestants, Role::Ours) {
         let cell = match (of(name), best) {
             (Some(own), Some(best)) => format!("{:.2}", own.ratio_to_raw / best.ratio_to_raw),
             _ => NOT_OFFERED.to_owned(),
@@ -159,6 +185,20 @@ mod tests {
             "{table}"
         );
         assert!(table.ends_with("| iter_1 | 0.10 | 0.98 | 12 | – | hecs 12 |\n"), "{table}");
+    }
+
+    #[test]
+    fn frames_have_a_table_of_their_own_by_size() {
+        let all = contestants::all();
+        let frame = |n| Record { workload: "frame_busy_queries".into(), n, ..cell("raw", 1.0) };
+        let records = [frame(20_000), frame(1000), cell("raw", 1.0)];
+
+        let (of_frames, of_others) = (frames(&all[..1], &records), ratios(1000, &all, &records));
+
+        let rows = "| frame_busy_queries | 1,000 | 0.10 | – |\n\
+                    | frame_busy_queries | 20,000 | 0.10 | – |\n";
+        assert!(of_frames.ends_with(&format!("|---|--:|--:|---|\n{rows}")), "{of_frames}");
+        assert!(!of_others.contains("frame"), "{of_others}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `cargo xtask bench-table`: runs the bench and writes its tables and pictures into the papers.
 //!
-//! The guide gets every table, the README the middle size. What lies between the two marks is
+//! The guide gets every table, the README the frames and the middle size of the other rows. What lies between the two marks is
 //! replaced; nothing else is touched. `--debug` measures an unoptimised build instead, in a target
 //! folder of its own, and only prints.
 
@@ -105,29 +105,71 @@ fn write_tables(options: &Options) -> Outcome {
     let pictures = pictures(&plots)?;
     let guide = format!("{heading}{}\n\n{pictures}", tables.trim_end());
     replace(&root().join("guide/src/benchmarks.md"), &guide)?;
-    let readme = format!("{heading}{}\n\n{PICTURE}", short_table(&records, &tables));
+    let (frames, others) = (frame_table(&records), short_table(&records, &tables));
+    let readme = format!("{heading}{frames}\n{others}\n\n{PICTURE}");
     replace(&root().join("README.md"), &readme)?;
     println!("wrote guide/src/benchmarks.md, guide/src/bench/ and README.md");
     Ok(())
 }
 
-/// The README's table: Esker and the best peer, each as times the raw loop.
+/// Whether a row is one of a living world, or a half of it.
+fn is_frame(row: &str) -> bool {
+    row.starts_with("frame_")
+}
+
+/// The rows among `records` that `wanted` names, each once, in their order.
+fn rows(records: &[Record], wanted: impl Fn(&Record) -> bool) -> Vec<&str> {
+    let mut seen: Vec<&str> = Vec::new();
+    for record in records.iter().filter(|record| wanted(record)) {
+        if !seen.contains(&&*record.workload) {
+            seen.push(&record.workload);
+        }
+    }
+    seen
+}
+
+/// The fastest of the peers; `raw` and `rawset` are no libraries.
+fn best_peer<'a>(row: impl Iterator<Item = &'a Record>) -> Option<&'a Record> {
+    row.filter(|r| !r.contestant.starts_with("esker") && !r.contestant.starts_with("raw"))
+        .min_by(|a, b| a.ratio_to_raw.total_cmp(&b.ratio_to_raw))
+}
+
+/// The README's first table: frames of a living world by size, times the best peer.
+fn frame_table(records: &[Record]) -> String {
+    let mut sizes: Vec<_> = records.iter().filter(|r| is_frame(&r.workload)).map(|r| r.n).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let names: String = sizes.iter().map(|n| format!(" N = {n} |")).collect();
+    let rule = "--:|".repeat(sizes.len());
+    let mut out = format!("| one frame, times the best peer |{names}\n|---|{rule}\n");
+    for workload in rows(records, |record| is_frame(&record.workload)) {
+        out += &format!("| {workload} |");
+        for &n in &sizes {
+            let row = || records.iter().filter(|r| r.n == n && r.workload == workload);
+            let ours = row().find(|r| r.contestant == "esker");
+            out += &match (ours, best_peer(row())) {
+                (Some(ours), Some(best)) => {
+                    let times = ours.ratio_to_raw / best.ratio_to_raw;
+                    format!(" {times:.2} × {} |", best.contestant)
+                }
+                _ => " – |".to_owned(),
+            };
+        }
+        out += "\n";
+    }
+    out
+}
+
+/// The README's second table: Esker and the best peer, each as times the raw loop.
 fn short_table(records: &[Record], tables: &str) -> String {
     let mut out = String::from(
         "| workload | esker | adaptive | grouped | best peer | |\n|---|--:|--:|--:|--:|---|\n",
     );
-    let mut seen: Vec<&str> = Vec::new();
-    for record in records.iter().filter(|record| record.n == README_SIZE) {
-        if seen.contains(&record.workload.as_str()) {
-            continue;
-        }
-        seen.push(&record.workload);
-        let row = || records.iter().filter(|r| r.n == record.n && r.workload == record.workload);
+    let wanted = |record: &Record| record.n == README_SIZE && !is_frame(&record.workload);
+    for workload in rows(records, wanted) {
+        let row = || records.iter().filter(|r| r.n == README_SIZE && r.workload == workload);
         let ours = row().find(|r| r.contestant == "esker");
-        let yardsticks = ["raw", "rawset"];
-        let best = row()
-            .filter(|r| !r.contestant.starts_with("esker") && !yardsticks.contains(&&*r.contestant))
-            .min_by(|a, b| a.ratio_to_raw.total_cmp(&b.ratio_to_raw));
+        let best = best_peer(row());
         let cell =
             |r: Option<&Record>| r.map_or("–".into(), |r| format!("{:.2}", r.ratio_to_raw));
         let name = best.map_or("nobody else has it", |best| &best.contestant);
@@ -137,7 +179,7 @@ fn short_table(records: &[Record], tables: &str) -> String {
             None => String::new(),
         };
         let (adaptive, grouped) = (policy("esker_adapt"), policy("esker_group"));
-        let (workload, ours, best) = (&record.workload, cell(ours), cell(best));
+        let (ours, best) = (cell(ours), cell(best));
         out += &format!("| {workload} | {ours} | {adaptive} | {grouped} | {best} | {name} |\n");
     }
     let cpu = tables.lines().find_map(|line| line.strip_prefix("- CPU: ")).unwrap_or("unknown");
@@ -169,4 +211,34 @@ fn replace(file: &Path, text: &str) -> Outcome {
 fn today() -> String {
     let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
     now.date().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(workload: &str, n: usize, contestant: &str, ratio_to_raw: f64) -> Record {
+        Record { workload: workload.into(), n, contestant: contestant.into(), ratio_to_raw }
+    }
+
+    #[test]
+    fn frames_stand_by_size_and_name_the_best_peer() {
+        let records = [
+            cell("frame_calm", 1000, "raw", 1.0),
+            cell("frame_calm", 1000, "esker", 3.0),
+            cell("frame_calm", 1000, "hecs", 2.0),
+            cell("frame_calm", 1000, "specs", 9.0),
+            cell("frame_calm", 20_000, "esker", 3.0),
+            cell("iter_1", README_SIZE, "esker", 1.0),
+        ];
+
+        let table = frame_table(&records);
+
+        assert_eq!(
+            table,
+            "| one frame, times the best peer | N = 1000 | N = 20000 |\n|---|--:|--:|\n\
+             | frame_calm | 1.50 × hecs | – |\n"
+        );
+        assert!(!short_table(&records, "").contains("frame"));
+    }
 }
