@@ -45,11 +45,11 @@ components! {
     A { value: f32 }
     /// Second component of `schedule`; `add_remove` adds and removes it.
     B { value: f32 }
-    /// The component that two systems of `schedule` only read.
+    /// The component that two systems of `schedule` write.
     C { value: f32 }
-    /// Written by the second system of `schedule`.
+    /// Swapped with C by the second system of `schedule`.
     D { value: f32 }
-    /// Written by the third system of `schedule`.
+    /// Swapped with C by the third system of `schedule`.
     E { value: f32 }
     /// One of the five wide components; the only one that is written.
     Lane0 { quad: Quad }

@@ -4,6 +4,8 @@
 //! values differs. They use no operation that a compiler may reorder or fuse: results are
 //! the same bit for bit whether a loop is vectorised or not.
 
+use std::mem;
+
 use crate::{
     components::{
         A, B, C, D, Data, E, Force, Lane0, Lane1, Lane2, Lane3, Lane4, Motion, Place, Position,
@@ -95,20 +97,58 @@ pub fn orbit(position: &mut Position, velocity: &Velocity) {
     *position = Position { x, y };
 }
 
+/// The components of `schedule`. Every entity has the first two; [`quarter`] says what else.
+#[inline(always)]
+pub fn letters(i: usize) -> (A, B, C, D, E) {
+    let value = value(i);
+    (
+        A { value },
+        B { value: value + 0.5 },
+        C { value: value + 0.25 },
+        D { value: value + 0.125 },
+        E { value: value + 0.75 },
+    )
+}
+
+/// What entity number `i` of `schedule` has beside A and B, as in ecs_bench_suite. The four
+/// combinations take turns, so that their entities are spawned in mixed order.
+#[inline(always)]
+pub fn quarter(i: usize) -> Quarter {
+    match i % 4 {
+        0 => Quarter::Ab,
+        1 => Quarter::Abc,
+        2 => Quarter::Abcd,
+        _ => Quarter::Abce,
+    }
+}
+
+/// A combination of components in `schedule`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quarter {
+    /// Nothing more.
+    Ab,
+    /// C.
+    Abc,
+    /// C and D.
+    Abcd,
+    /// C and E.
+    Abce,
+}
+
 /// `schedule`, first system.
 #[inline(always)]
-pub fn add_b(a: &mut A, b: &B) {
-    a.value += b.value;
+pub fn swap_ab(a: &mut A, b: &mut B) {
+    mem::swap(&mut a.value, &mut b.value);
 }
 
 /// `schedule`, second system.
 #[inline(always)]
-pub fn add_c_to_d(d: &mut D, c: &C) {
-    d.value += c.value;
+pub fn swap_cd(c: &mut C, d: &mut D) {
+    mem::swap(&mut c.value, &mut d.value);
 }
 
 /// `schedule`, third system.
 #[inline(always)]
-pub fn add_c_to_e(e: &mut E, c: &C) {
-    e.value += c.value;
+pub fn swap_ce(c: &mut C, e: &mut E) {
+    mem::swap(&mut c.value, &mut e.value);
 }

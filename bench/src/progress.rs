@@ -48,8 +48,13 @@ fn step(workload: Workload, n: usize) -> u64 {
     let cost = match workload {
         _ if workload.is_frame() => 100,
         Workload::AddRemoveWide => 50,
-        Workload::Create2 | Workload::Destroy | Workload::Deserialize | Workload::Clone => 20,
+        Workload::Create2
+        | Workload::Destroy
+        | Workload::DestroyBatch
+        | Workload::Deserialize
+        | Workload::Clone => 20,
         Workload::CreateEmpty
+        | Workload::CreateEmptyBatch
         | Workload::Create2Batch
         | Workload::AddRemove
         | Workload::PoolEdit

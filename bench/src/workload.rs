@@ -4,142 +4,104 @@ use std::{fmt, str::FromStr};
 
 use crate::{crowd, frame};
 
-/// One thing that is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Workload {
+/// Defines the workloads: the variant, its name, and what is timed in a few words.
+macro_rules! workloads {
+    ($($(#[$doc:meta])* $variant:ident $name:ident: $timed:literal,)*) => {
+        /// One thing that is measured.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Workload {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Workload {
+            /// All of them, in the order of the table.
+            pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
+
+            /// Its name in tables, files and on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => stringify!($name)),* }
+            }
+
+            /// What is timed, in a few words.
+            pub const fn describe(self) -> &'static str {
+                match self { $(Self::$variant => $timed),* }
+            }
+        }
+    };
+}
+
+workloads! {
     /// A frame in which little changes, and eleven systems.
-    FrameCalm,
+    FrameCalm frame_calm: "0.1 % replaced, 0.15 % change status, then eleven systems",
     /// The same with twenty times as many changes.
-    FrameBusy,
+    FrameBusy frame_busy: "2 % replaced, 3 % change status, then eleven systems",
     /// The same; the dead come back as another kind.
-    FrameDrift,
+    FrameDrift frame_drift: "as busy; the dead come back as another kind",
     /// As busy; besides, movers lose and get back their velocity.
-    FrameFlip,
-    /// Spawn entities without components.
-    CreateEmpty,
+    FrameFlip frame_flip: "as busy; 5 % of the movers lose or get back their velocity",
+    /// Spawn entities without components, one at a time.
+    CreateEmpty create_empty: "spawn N entities without components, one at a time",
+    /// Spawn entities without components by the bulk interface.
+    CreateEmptyBatch create_empty_batch: "spawn N entities without components by the bulk interface",
     /// Spawn entities with two components, one at a time.
-    Create2,
+    Create2 create_2: "spawn N entities with two components, one at a time",
     /// Spawn entities with two components by the bulk interface.
-    Create2Batch,
-    /// Despawn entities that have two components.
-    Destroy,
+    Create2Batch create_2_batch: "spawn N entities with two components by the bulk interface",
+    /// Despawn entities that have two components, one at a time.
+    Destroy destroy: "despawn N entities that have two components, one at a time",
+    /// Despawn entities that have two components by the bulk interface.
+    DestroyBatch destroy_batch: "despawn N entities that have two components by the bulk interface",
     /// Add a component to every entity, then remove it from every entity.
-    AddRemove,
+    AddRemove add_remove: "add a component to each entity, then remove it from each",
     /// The same with eight other components on each entity.
-    AddRemoveWide,
+    AddRemoveWide add_remove_wide: "the same with 8 other components on each entity",
     /// Add and remove through a handle on the one pool that changes.
-    PoolEdit,
+    PoolEdit pool_edit: "add_remove through a handle on the one pool that changes",
     /// Write one component.
-    Iter1,
+    Iter1 iter_1: "pos.x += 1 over all",
     /// Write one component from another; all entities have both.
-    Iter2,
+    Iter2 iter_2: "pos += vel, all entities have both",
     /// The same by a plain `for` loop, entity by entity.
-    For2,
+    For2 for_2: "the same by a plain `for` loop, entity by entity",
     /// The same; every second entity has the second component.
-    Iter2Half,
+    Iter2Half iter_2_half: "pos += vel, every 2nd entity has a velocity",
     /// The same; every 64th entity has the second component.
-    Iter2Rare,
+    Iter2Rare iter_2_rare: "pos += vel, every 64th entity has a velocity",
     /// The same; the second component was added in random order.
-    Iter2Shuffled,
+    Iter2Shuffled iter_2_shuffled: "pos += vel, velocities were added in random order",
     /// Write one component that is spread over 26 combinations.
-    IterFrag,
+    IterFrag iter_frag: "one component that is spread over 26 combinations",
+    /// The same by a plain `for` loop, entity by entity.
+    ForFrag for_frag: "the same by a plain `for` loop, entity by entity",
     /// Three required components, spread over 32 combinations.
-    Iter3OfMany,
+    Iter3OfMany iter_3_of_many: "three components that are spread over 32 combinations",
     /// Five components of 16 bytes, one written from four.
-    Iter5Wide,
+    Iter5Wide iter_5_wide: "five components of 16 bytes, one written from four",
     /// Four components of 112 bytes in all, of which two are used.
-    Heavy,
+    Heavy heavy: "112 bytes per entity, of which 32 are used",
     /// Read one component by entity id, in random order.
-    RandomGet,
+    RandomGet random_get: "one component by entity id, N look-ups in random order",
     /// Read two components at once by entity id, in random order.
-    Get2,
-    /// A game-like frame: despawn, respawn, toggle a tag, move everything.
-    Churn,
+    Get2 get_2: "two components at once by entity id, N look-ups in random order",
+    /// Despawn, respawn, toggle a tag, one call each, and move everything.
+    Churn churn: "5 % despawned and respawned, a tag toggled on 10 %, pos += vel",
     /// Record structural changes for later, then carry them out.
-    Commands,
+    Commands commands: "N/10 inserts, N/10 removes, N/100 spawns and despawns, deferred",
     /// Two components, about 100 operations per entity, two threads.
-    ParIter2,
-    /// Three systems in the peer's own scheduler.
-    Schedule,
+    ParIter2 par_iter_2: "two components, about 100 flops per entity, two threads",
+    /// Three systems in the own scheduler of each library, as ecs_bench_suite has them.
+    Schedule schedule: "A/B, C/D and C/E swapped by three systems, own scheduler",
+    /// The same by plain `for` loops, entity by entity.
+    ForSchedule for_schedule: "the same by plain `for` loops, entity by entity",
     /// A whole world of two components to bytes.
-    Serialize,
+    Serialize serialize: "a world of two components to bytes",
     /// And back into a fresh world.
-    Deserialize,
+    Deserialize deserialize: "bytes to a fresh world of two components",
     /// A second world like the first.
-    Clone,
+    Clone clone: "a second world of two components like the first",
 }
 
 impl Workload {
-    /// All of them, in the order of the table.
-    pub const ALL: [Self; 30] = [
-        Self::FrameCalm,
-        Self::FrameBusy,
-        Self::FrameDrift,
-        Self::FrameFlip,
-        Self::CreateEmpty,
-        Self::Create2,
-        Self::Create2Batch,
-        Self::Destroy,
-        Self::AddRemove,
-        Self::AddRemoveWide,
-        Self::PoolEdit,
-        Self::Iter1,
-        Self::Iter2,
-        Self::For2,
-        Self::Iter2Half,
-        Self::Iter2Rare,
-        Self::Iter2Shuffled,
-        Self::IterFrag,
-        Self::Iter3OfMany,
-        Self::Iter5Wide,
-        Self::Heavy,
-        Self::RandomGet,
-        Self::Get2,
-        Self::Churn,
-        Self::Commands,
-        Self::ParIter2,
-        Self::Schedule,
-        Self::Serialize,
-        Self::Deserialize,
-        Self::Clone,
-    ];
-
-    /// Its name in tables, files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FrameCalm => "frame_calm",
-            Self::FrameBusy => "frame_busy",
-            Self::FrameDrift => "frame_drift",
-            Self::FrameFlip => "frame_flip",
-            Self::CreateEmpty => "create_empty",
-            Self::Create2 => "create_2",
-            Self::Create2Batch => "create_2_batch",
-            Self::Destroy => "destroy",
-            Self::AddRemove => "add_remove",
-            Self::AddRemoveWide => "add_remove_wide",
-            Self::PoolEdit => "pool_edit",
-            Self::Iter1 => "iter_1",
-            Self::Iter2 => "iter_2",
-            Self::For2 => "for_2",
-            Self::Iter2Half => "iter_2_half",
-            Self::Iter2Rare => "iter_2_rare",
-            Self::Iter2Shuffled => "iter_2_shuffled",
-            Self::IterFrag => "iter_frag",
-            Self::Iter3OfMany => "iter_3_of_many",
-            Self::Iter5Wide => "iter_5_wide",
-            Self::Heavy => "heavy",
-            Self::RandomGet => "random_get",
-            Self::Get2 => "get_2",
-            Self::Churn => "churn",
-            Self::Commands => "commands",
-            Self::ParIter2 => "par_iter_2",
-            Self::Schedule => "schedule",
-            Self::Serialize => "serialize",
-            Self::Deserialize => "deserialize",
-            Self::Clone => "clone",
-        }
-    }
-
     /// The rows that one measurement fills: the whole first, then its halves if they are timed.
     pub fn rows(self) -> Vec<String> {
         let halves: &[&str] = if self.is_frame() { &["", "_structure", "_queries"] } else { &[""] };
@@ -153,42 +115,11 @@ impl Workload {
 
     /// The sizes at which it is measured if none are named.
     pub const fn sizes(self) -> &'static [usize] {
-        if self.is_frame() { &frame::SIZES } else { &[1000, 100_000, 1_000_000] }
-    }
-
-    /// What is timed, in a few words.
-    pub const fn describe(self) -> &'static str {
         match self {
-            Self::FrameCalm => "0.1 % replaced, 0.15 % change status, then eleven systems",
-            Self::FrameBusy => "2 % replaced, 3 % change status, then eleven systems",
-            Self::FrameDrift => "as busy; the dead come back as another kind",
-            Self::FrameFlip => "as busy; 5 % of the movers lose or get back their velocity",
-            Self::CreateEmpty => "spawn N entities without components",
-            Self::Create2 => "spawn N entities with two components, one at a time",
-            Self::Create2Batch => "spawn N entities with two components by the bulk interface",
-            Self::Destroy => "despawn N entities that have two components",
-            Self::AddRemove => "add a component to each entity, then remove it from each",
-            Self::AddRemoveWide => "the same with 8 other components on each entity",
-            Self::PoolEdit => "add_remove through a handle on the one pool that changes",
-            Self::Iter1 => "pos.x += 1 over all",
-            Self::Iter2 => "pos += vel, all entities have both",
-            Self::For2 => "the same by a plain `for` loop, entity by entity",
-            Self::Iter2Half => "pos += vel, every 2nd entity has a velocity",
-            Self::Iter2Rare => "pos += vel, every 64th entity has a velocity",
-            Self::Iter2Shuffled => "pos += vel, velocities were added in random order",
-            Self::IterFrag => "one component that is spread over 26 combinations",
-            Self::Iter3OfMany => "three components that are spread over 32 combinations",
-            Self::Iter5Wide => "five components of 16 bytes, one written from four",
-            Self::Heavy => "112 bytes per entity, of which 32 are used",
-            Self::RandomGet => "one component by entity id, N look-ups in random order",
-            Self::Get2 => "two components at once by entity id, N look-ups in random order",
-            Self::Churn => "5 % despawned and respawned, a tag toggled on 10 %, pos += vel",
-            Self::Commands => "N/10 inserts, N/10 removes, N/100 spawns and despawns, deferred",
-            Self::ParIter2 => "two components, about 100 flops per entity, two threads",
-            Self::Schedule => "three systems over two components each, own scheduler",
-            Self::Serialize => "a world of two components to bytes",
-            Self::Deserialize => "bytes to a fresh world of two components",
-            Self::Clone => "a second world of two components like the first",
+            _ if self.is_frame() => &frame::SIZES,
+            // 26 combinations of 20 entities, as in ecs_bench_suite, and more.
+            Self::IterFrag | Self::ForFrag => &[520, 1000, 100_000, 1_000_000],
+            _ => &[1000, 100_000, 1_000_000],
         }
     }
 
@@ -208,9 +139,11 @@ impl Workload {
         !matches!(
             self,
             Self::CreateEmpty
+                | Self::CreateEmptyBatch
                 | Self::Create2
                 | Self::Create2Batch
                 | Self::Destroy
+                | Self::DestroyBatch
                 | Self::Deserialize
                 | Self::Clone
         )

@@ -12,22 +12,23 @@ use bevy_ecs::{
     component::{Component, Mutable, StorageType},
     entity::Entity,
     query::QueryState,
-    schedule::{MultiThreadedExecutor, Schedule, SingleThreadedExecutor},
-    system::Query,
     world::World,
 };
 
 use crate::{
-    checksum::{Tally, bits, counted},
+    checksum::{Tally, counted},
     components::*,
     contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
-    scene::{Frames, Scene, moves},
+    scene::{Scene, moves},
     workload::Workload,
 };
 
+mod churn;
 mod everyday;
 mod frame;
+mod schedule;
+mod wide;
 
 /// bevy_ecs with components in tables, its default.
 #[derive(Debug)]
@@ -99,6 +100,9 @@ fn prepare<const S: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         Workload::CreateEmpty => {
             renewed(move || (World::new(), n), create_empty, |s| counted(count(&mut s.0)))
         }
+        Workload::CreateEmptyBatch => {
+            renewed(move || (World::new(), n), create_empty_batch, |s| counted(count(&mut s.0)))
+        }
         Workload::Create2 => {
             renewed(move || (World::new(), n), create_2::<S>, |s| sum::<S>(&mut s.0))
         }
@@ -121,39 +125,36 @@ fn prepare<const S: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         Workload::IterFrag => {
             lasting(ready(fragments::<S>(n)), iter_frag::<S>, |s| sum_one::<Data, S>(&mut s.0))
         }
+        Workload::ForFrag => lasting(ready(fragments::<S>(n)), everyday::for_frag::<S>, |s| {
+            sum_one::<Data, S>(&mut s.0)
+        }),
         Workload::Iter3OfMany => {
             lasting(ready(spread::<S>(scene)), iter_3::<S>, |s| sum::<S>(&mut s.0))
         }
-        Workload::Iter5Wide => {
-            lasting(ready(lanes::<S>(n)), iter_5::<S>, |s| sum_one::<Lane0, S>(&mut s.0))
-        }
-        Workload::Heavy => {
-            lasting(ready(bodies::<S>(n)), heavy::<S>, |s| sum_one::<Place, S>(&mut s.0))
-        }
+        Workload::Iter5Wide => lasting(ready(wide::lanes::<S>(n)), wide::iter_5::<S>, |s| {
+            sum_one::<Lane0, S>(&mut s.0)
+        }),
+        Workload::Heavy => lasting(ready(wide::bodies::<S>(n)), wide::heavy::<S>, |s| {
+            sum_one::<Place, S>(&mut s.0)
+        }),
         Workload::RandomGet => {
             let (mut world, ids) = pairs::<S>(n);
             let ids = scene.order().iter().map(|i| ids[*i as usize]).collect();
             let query = world.query();
             lasting(Lookup::<S> { world, query, ids, sum: 0 }, random_get::<S>, |s| s.sum)
         }
-        Workload::Churn => {
-            let (mut world, ids) = pairs::<S>(n);
-            let query = world.query();
-            lasting(
-                Herd::<S> { world, ids, frames: scene.frames(), query },
-                churn::<S>,
-                sum_herd::<S>,
-            )
-        }
+        Workload::Churn => churn::prepare::<S>(scene),
         Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
             everyday::prepare::<S>(workload, scene)
         }
         Workload::ParIter2 => {
             lasting(ready(pairs::<S>(n).0), par_iter_2::<S>, |s| sum::<S>(&mut s.0))
         }
-        Workload::Schedule => lasting(five::<S>(n), schedule, |s| sum_five::<S>(&mut s.0)),
+        Workload::Schedule | Workload::ForSchedule => schedule::prepare::<S>(workload, n),
         // Scenes of bevy need reflection and its scene crate; bevy_ecs alone has none.
         Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
+        // It has no despawn of many.
+        Workload::DestroyBatch => None,
     }
 }
 
@@ -226,6 +227,11 @@ fn create_empty((world, n): &mut (World, usize)) {
     for _ in 0..*n {
         world.spawn_empty();
     }
+}
+
+#[inline(never)]
+fn create_empty_batch((world, n): &mut (World, usize)) {
+    world.spawn_batch((0..*n).map(|_| ()));
 }
 
 #[inline(never)]
@@ -304,6 +310,7 @@ macro_rules! slices {
         $query.contiguous_iter_mut($world).expect("tables are contiguous")
     };
 }
+use slices;
 
 #[inline(never)]
 fn iter_1<const S: bool>((world, query): &mut Ready<&'static mut Stored<Position, S>>) {
@@ -419,72 +426,6 @@ fn iter_3<const S: bool>((world, query): &mut Ready<Pushed<S>>) {
     }
 }
 
-fn lanes<const S: bool>(n: usize) -> World {
-    let mut world = World::new();
-    for i in 0..n {
-        world.spawn((
-            Stored::<_, S>(Lane0 { quad: kernel::quad(i, 0) }),
-            Stored::<_, S>(Lane1 { quad: kernel::quad(i, 1) }),
-            Stored::<_, S>(Lane2 { quad: kernel::quad(i, 2) }),
-            Stored::<_, S>(Lane3 { quad: kernel::quad(i, 3) }),
-            Stored::<_, S>(Lane4 { quad: kernel::quad(i, 4) }),
-        ));
-    }
-    world
-}
-
-type Lanes<const S: bool> = (
-    &'static mut Stored<Lane0, S>,
-    &'static Stored<Lane1, S>,
-    &'static Stored<Lane2, S>,
-    &'static Stored<Lane3, S>,
-    &'static Stored<Lane4, S>,
-);
-
-#[inline(never)]
-fn iter_5<const S: bool>((world, query): &mut Ready<Lanes<S>>) {
-    if S {
-        query.iter_mut(world).for_each(|(mut out, a, b, c, d)| {
-            kernel::blend(&mut out.0, &a.0, &b.0, &c.0, &d.0);
-        });
-    } else {
-        for (mut out, a, b, c, d) in slices!(query, world) {
-            let rows = out.iter_mut().zip(a).zip(b).zip(c).zip(d);
-            rows.for_each(|((((out, a), b), c), d)| {
-                kernel::blend(&mut out.0, &a.0, &b.0, &c.0, &d.0)
-            });
-        }
-    }
-}
-
-fn bodies<const S: bool>(n: usize) -> World {
-    let mut world = World::new();
-    for i in 0..n {
-        world.spawn((
-            Stored::<_, S>(Transform::default()),
-            Stored::<_, S>(Place { quad: kernel::quad(i, 0) }),
-            Stored::<_, S>(Rotation::default()),
-            Stored::<_, S>(Motion { quad: kernel::quad(i, 1) }),
-        ));
-    }
-    world
-}
-
-type Gliding<const S: bool> = (&'static mut Stored<Place, S>, &'static Stored<Motion, S>);
-
-#[inline(never)]
-fn heavy<const S: bool>((world, query): &mut Ready<Gliding<S>>) {
-    if S {
-        query
-            .iter_mut(world)
-            .for_each(|(mut place, motion)| kernel::glide(&mut place.0, &motion.0));
-    } else {
-        for (mut places, motions) in slices!(query, world) {
-            places.iter_mut().zip(motions).for_each(|(p, m)| kernel::glide(&mut p.0, &m.0));
-        }
-    }
-}
-
 struct Lookup<const S: bool> {
     world: World,
     query: QueryState<&'static Stored<Position, S>>,
@@ -502,44 +443,6 @@ fn random_get<const S: bool>(lookup: &mut Lookup<S>) {
     }
 }
 
-struct Herd<const S: bool> {
-    world: World,
-    ids: Vec<Entity>,
-    frames: Frames,
-    query: QueryState<Moving<S>>,
-}
-
-#[inline(never)]
-fn churn<const S: bool>(herd: &mut Herd<S>) {
-    let Herd { world, ids, frames, query } = herd;
-    let frame = frames.advance();
-    for &i in &frame.doomed {
-        world.despawn(ids[i as usize]);
-    }
-    let doomed = frame.doomed.iter().map(|&i| i as usize);
-    let bodies = doomed.clone().map(pair::<S>);
-    world.spawn_batch(bodies).zip(doomed).for_each(|(id, i)| ids[i] = id);
-    for &i in &frame.toggled {
-        let mut entity = world.entity_mut(ids[i as usize]);
-        if entity.contains::<Stored<Tag, S>>() {
-            entity.remove::<Stored<Tag, S>>();
-        } else {
-            entity.insert(Stored::<_, S>(Tag));
-        }
-    }
-    walk(world, query);
-}
-
-fn sum_herd<const S: bool>(herd: &mut Herd<S>) -> u64 {
-    let mut tally = Tally::default();
-    let mut query =
-        herd.world.query::<(&Stored<Position, S>, &Stored<Velocity, S>, Option<&Stored<Tag, S>>)>();
-    for (p, v, tag) in query.iter(&herd.world) {
-        tally.row(&[bits(&p.0), bits(&v.0), u64::from(tag.is_some())]);
-    }
-    tally.finish()
-}
-
 #[inline(never)]
 fn par_iter_2<const S: bool>((world, query): &mut Ready<Moving<S>>) {
     // 0.20.1 splits a table among threads and then asserts, in debug builds, that it did not.
@@ -551,63 +454,4 @@ fn par_iter_2<const S: bool>((world, query): &mut Ready<Moving<S>>) {
             positions.iter_mut().zip(velocities).for_each(|(p, v)| kernel::orbit(&mut p.0, &v.0));
         });
     }
-}
-
-fn five<const S: bool>(n: usize) -> (World, Schedule) {
-    let mut world = World::new();
-    for i in 0..n {
-        let value = kernel::value(i);
-        world.spawn((
-            Stored::<_, S>(A { value }),
-            Stored::<_, S>(B { value }),
-            Stored::<_, S>(C { value }),
-            Stored::<_, S>(D { value }),
-            Stored::<_, S>(E { value }),
-        ));
-    }
-    let mut schedule = Schedule::default();
-    schedule.add_systems((add_b::<S>, add_c_to_d::<S>, add_c_to_e::<S>));
-    if n < THREADS_PAY {
-        schedule.set_executor(SingleThreadedExecutor::new());
-    } else {
-        schedule.set_executor(MultiThreadedExecutor::new());
-    }
-    (world, schedule)
-}
-
-/// From here on two threads are faster than one in bevy's executors.
-const THREADS_PAY: usize = 50_000;
-
-macro_rules! system {
-    ($name:ident, $kernel:ident, $written:ident, $read:ident) => {
-        fn $name<const S: bool>(mut query: Query<(&mut Stored<$written, S>, &Stored<$read, S>)>) {
-            if S {
-                query.iter_mut().for_each(|(mut out, with)| kernel::$kernel(&mut out.0, &with.0));
-            } else {
-                for (mut out, with) in query.contiguous_iter_mut().expect("tables are contiguous") {
-                    out.iter_mut()
-                        .zip(with)
-                        .for_each(|(out, with)| kernel::$kernel(&mut out.0, &with.0));
-                }
-            }
-        }
-    };
-}
-
-system!(add_b, add_b, A, B);
-system!(add_c_to_d, add_c_to_d, D, C);
-system!(add_c_to_e, add_c_to_e, E, C);
-
-#[inline(never)]
-fn schedule((world, schedule): &mut (World, Schedule)) {
-    schedule.run(world);
-}
-
-fn sum_five<const S: bool>(world: &mut World) -> u64 {
-    let mut tally = Tally::default();
-    let mut query = world.query::<(&Stored<A, S>, &Stored<D, S>, &Stored<E, S>)>();
-    for (a, d, e) in query.iter(world) {
-        tally.row(&[bits(&a.0), bits(&d.0), bits(&e.0)]);
-    }
-    tally.finish()
 }

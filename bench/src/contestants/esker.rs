@@ -4,6 +4,7 @@
 //! holds the pool's guard for the whole loop. Snapshots are those of the native format.
 
 mod adapt;
+mod churn;
 mod everyday;
 mod frame;
 pub mod save;
@@ -15,11 +16,11 @@ use ::esker::{Component, Entity, World};
 use rayon::iter::ParallelIterator;
 
 use crate::{
-    checksum::{Tally, bits, counted},
+    checksum::{Tally, counted},
     components::*,
     contestant::{Bout, Contestant, Ebb, Role, Width, lasting, renewed, stays},
     kernel,
-    scene::{Frames, Scene, moves},
+    scene::{Scene, moves},
     workload::Workload,
 };
 
@@ -83,9 +84,12 @@ impl Contestant for EskerGroup {
     fn prepare(&self, workload: Workload, scene: Scene) -> Option<Box<dyn Bout>> {
         match workload {
             // A group of one pool changes nothing, and an empty entity is in none.
-            Workload::CreateEmpty | Workload::Iter1 | Workload::IterFrag | Workload::RandomGet => {
-                None
-            }
+            Workload::CreateEmpty
+            | Workload::CreateEmptyBatch
+            | Workload::Iter1
+            | Workload::IterFrag
+            | Workload::ForFrag
+            | Workload::RandomGet => None,
             _ => prepare::<true>(workload, scene),
         }
     }
@@ -119,6 +123,9 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         Workload::CreateEmpty => {
             renewed(move || (World::new(), n), create_empty, |s| counted(s.0.len()))
         }
+        Workload::CreateEmptyBatch => {
+            renewed(move || (World::new(), n), create_empty_batch, |s| counted(s.0.len()))
+        }
         Workload::Create2 => renewed(move || (world::<G>(pair), n), create_2, |s| sum(&mut s.0)),
         Workload::Create2Batch => {
             renewed(move || (world::<G>(pair), n), create_2_batch, |s| sum(&mut s.0))
@@ -126,6 +133,11 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         Workload::Destroy => renewed(
             move || pairs::<G>(n),
             destroy,
+            |s| counted(s.0.len() + s.0.pool::<Position>().len()),
+        ),
+        Workload::DestroyBatch => renewed(
+            move || pairs::<G>(n),
+            destroy_batch,
             |s| counted(s.0.len() + s.0.pool::<Position>().len()),
         ),
         Workload::AddRemove => lasting(narrow::<G>(n), add_remove, sum_add_remove),
@@ -137,6 +149,7 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         }
         Workload::Iter2Shuffled => lasting(shuffled::<G>(scene), iter_2, sum),
         Workload::IterFrag => lasting(fragments(n), iter_frag, sum_data),
+        Workload::ForFrag => lasting(fragments(n), everyday::for_frag, sum_data),
         Workload::Iter3OfMany => lasting(spread::<G>(scene), iter_3, sum),
         Workload::Iter5Wide => lasting(lanes::<G>(n), iter_5, sum_lanes),
         Workload::Heavy => lasting(bodies::<G>(n), heavy, sum_places),
@@ -145,16 +158,12 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
             let ids = scene.order().iter().map(|i| ids[*i as usize]).collect();
             lasting((world, ids, 0), random_get, |s| s.2)
         }
-        Workload::Churn => {
-            let (world, ids) = pairs::<G>(n);
-            let (frames, toggled) = (scene.frames(), Vec::new());
-            lasting(Herd { world, ids, frames, toggled }, churn, sum_herd)
-        }
+        Workload::Churn => churn::prepare::<G>(scene),
         Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
             everyday::prepare::<G>(workload, scene)
         }
         Workload::ParIter2 => lasting(pairs::<G>(n).0, par_iter_2, sum),
-        Workload::Schedule if !G => lasting(systems::five(n), systems::step, systems::sum),
+        Workload::Schedule | Workload::ForSchedule if !G => systems::prepare(workload, n),
         Workload::Serialize if !G => lasting((pairs::<G>(n).0, Vec::new()), save::serialize, |s| {
             sum(&mut save::decode(&s.1))
         }),
@@ -166,7 +175,11 @@ fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option<Box<dyn Bo
         Workload::Clone if !G => {
             renewed(move || (pairs::<G>(n).0, World::new()), save::copy, |s| sum(&mut s.1))
         }
-        Workload::Schedule | Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
+        Workload::Schedule
+        | Workload::ForSchedule
+        | Workload::Serialize
+        | Workload::Deserialize
+        | Workload::Clone => None,
     }
 }
 
@@ -224,6 +237,13 @@ fn sum_positions(world: &mut World) -> u64 {
 
 #[inline(never)]
 fn create_empty((world, n): &mut (World, usize)) {
+    for _ in 0..*n {
+        world.spawn_empty();
+    }
+}
+
+#[inline(never)]
+fn create_empty_batch((world, n): &mut (World, usize)) {
     _ = world.spawn_empty_batch(*n);
 }
 
@@ -246,6 +266,11 @@ fn destroy((world, ids): &mut Pairs) {
     for &id in &*ids {
         _ = world.despawn(id);
     }
+}
+
+#[inline(never)]
+fn destroy_batch((world, ids): &mut Pairs) {
+    world.despawn_batch(ids.iter().copied());
 }
 
 fn narrow<const G: bool>(n: usize) -> Pairs {
@@ -436,42 +461,4 @@ fn random_get((world, ids, sum): &mut (World, Vec<Entity>, u64)) {
             *sum = sum.wrapping_add(u64::from(position.x.to_bits()));
         }
     }
-}
-
-struct Herd {
-    world: World,
-    ids: Vec<Entity>,
-    frames: Frames,
-    /// Whose tag is toggled, and whether it has one; kept for its memory.
-    toggled: Vec<(Entity, bool)>,
-}
-
-#[inline(never)]
-fn churn(herd: &mut Herd) {
-    let Herd { world, ids, frames, toggled } = herd;
-    let frame = frames.advance();
-    let doomed = frame.doomed.iter().map(|&i| i as usize);
-    world.despawn_batch(doomed.clone().map(|i| ids[i]));
-    let bodies = doomed.clone().map(|i| (kernel::position(i), kernel::velocity(i)));
-    // Not by `zip`, which draws them one by one: each would be spawned alone.
-    let mut places = doomed;
-    world.spawn_batch(bodies).for_each(|id| ids[places.next().expect("one each")] = id);
-    // All are asked before the first is changed: no answer has to be waited for to ask the next.
-    let mut tags = world.edit_pool::<Tag>();
-    toggled.clear();
-    toggled
-        .extend(frame.toggled.iter().map(|&i| (ids[i as usize], tags.contains(ids[i as usize]))));
-    for &(id, has) in &*toggled {
-        _ = if has { tags.remove(id) } else { tags.insert(id, Tag).ok().flatten() };
-    }
-    drop(tags);
-    iter_2(world);
-}
-
-fn sum_herd(herd: &mut Herd) -> u64 {
-    let mut tally = Tally::default();
-    for (p, v, tag) in &herd.world.query::<(&Position, &Velocity, Option<&Tag>)>() {
-        tally.row(&[bits(p), bits(v), u64::from(tag.is_some())]);
-    }
-    tally.finish()
 }

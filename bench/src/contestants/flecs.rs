@@ -9,7 +9,7 @@ use std::any::Any;
 
 use flecs_ecs::prelude::{
     Builder as _, ComponentId, Entity, EntityViewGet as _, IdOperations as _, ParSystemAPI as _,
-    Query, QueryAPI as _, QueryBuilderImpl as _, QueryTuple, SystemAPI as _, World,
+    Query, QueryAPI as _, QueryBuilderImpl as _, QueryTuple, World,
 };
 
 use crate::{
@@ -24,6 +24,7 @@ use crate::{
 
 mod everyday;
 mod frame;
+mod schedule;
 
 /// flecs_ecs with its default features.
 #[derive(Debug)]
@@ -50,6 +51,9 @@ impl Contestant for Flecs {
                 create_empty,
                 |s| counted(alive(s)),
             ),
+            Workload::CreateEmptyBatch => {
+                renewed(move || (fresh(), Vec::new(), n), create_empty_batch, |s| counted(alive(s)))
+            }
             Workload::Create2 => renewed(move || (fresh(), n), create_2, |s| sum(&s.0)),
             Workload::Create2Batch => renewed(move || (fresh(), n), create_2_batch, |s| sum(&s.0)),
             Workload::Destroy => renewed(
@@ -86,8 +90,10 @@ impl Contestant for Flecs {
                 everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(parallel(n), progress, |world| sum(world)),
-            Workload::Schedule => lasting(five(n), progress, |world| sum_five(world)),
+            Workload::Schedule => schedule::prepare(n),
             Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
+            // Queries are walked by callbacks, and there is no despawn of many by id.
+            Workload::ForFrag | Workload::ForSchedule | Workload::DestroyBatch => None,
         }
     }
 
@@ -163,6 +169,11 @@ fn create_empty((world, ids, n): &mut (World, Vec<Entity>, usize)) {
     for _ in 0..*n {
         ids.push(world.entity().id());
     }
+}
+
+#[inline(never)]
+fn create_empty_batch((world, ids, n): &mut (World, Vec<Entity>, usize)) {
+    *ids = world.entity_bulk(*n as u32).build();
 }
 
 #[inline(never)]
@@ -401,36 +412,7 @@ fn parallel(n: usize) -> World {
     world
 }
 
-fn five(n: usize) -> World {
-    let world = World::new();
-    for i in 0..n {
-        let value = kernel::value(i);
-        let entity = world.entity().set(A { value }).set(B { value });
-        entity.set(C { value }).set(D { value }).set(E { value });
-    }
-    if n < THREADS_PAY {
-        world.system::<(&mut A, &B)>().each(|(a, b)| kernel::add_b(a, b));
-        world.system::<(&mut D, &C)>().each(|(d, c)| kernel::add_c_to_d(d, c));
-        world.system::<(&mut E, &C)>().each(|(e, c)| kernel::add_c_to_e(e, c));
-    } else {
-        world.system::<(&mut A, &B)>().par_each(|(a, b)| kernel::add_b(a, b));
-        world.system::<(&mut D, &C)>().par_each(|(d, c)| kernel::add_c_to_d(d, c));
-        world.system::<(&mut E, &C)>().par_each(|(e, c)| kernel::add_c_to_e(e, c));
-        world.set_threads(THREADS as i32);
-    }
-    world
-}
-
-/// From here on two threads are faster than one in flecs' pipeline.
-const THREADS_PAY: usize = 50_000;
-
 #[inline(never)]
 fn progress(world: &mut World) {
     world.progress();
-}
-
-fn sum_five(world: &World) -> u64 {
-    let mut tally = Tally::default();
-    world.new_query::<(&A, &D, &E)>().each(|(a, d, e)| tally.row(&[bits(a), bits(d), bits(e)]));
-    tally.finish()
 }

@@ -2,8 +2,7 @@
 //!
 //! Iteration uses [`PreparedQuery::query_mut`], which skips both the borrow flags and the
 //! search for matching archetypes; look-ups by id hoist a view out of the loop. Bulk creation
-//! fills the columns of a `ColumnBatch`. hecs leaves scheduling to its user: `schedule` runs
-//! the three loops one after another, as a program built on it would do first.
+//! fills the columns of a `ColumnBatch`. hecs leaves scheduling to its user.
 
 use std::any::Any;
 
@@ -22,6 +21,7 @@ use crate::{
 mod everyday;
 mod frame;
 pub mod save;
+mod schedule;
 
 /// hecs with its default features.
 #[derive(Debug)]
@@ -48,6 +48,11 @@ impl Contestant for Hecs {
             Workload::CreateEmpty => {
                 renewed(move || (World::new(), n), create_empty, |s| counted(s.0.len() as usize))
             }
+            Workload::CreateEmptyBatch => renewed(
+                move || (World::new(), n),
+                create_empty_batch,
+                |s| counted(s.0.len() as usize),
+            ),
             Workload::Create2 => renewed(move || (World::new(), n), create_2, |s| sum(&mut s.0)),
             Workload::Create2Batch => {
                 renewed(move || (World::new(), n), create_2_batch, |s| sum(&mut s.0))
@@ -64,6 +69,9 @@ impl Contestant for Hecs {
             }
             Workload::Iter2Shuffled => lasting(ready(shuffled(scene)), iter_2, |s| sum(&mut s.0)),
             Workload::IterFrag => lasting(ready(fragments(n)), iter_frag, |s| sum_data(&mut s.0)),
+            Workload::ForFrag => {
+                lasting(ready(fragments(n)), everyday::for_frag, |s| sum_data(&mut s.0))
+            }
             Workload::Iter3OfMany => lasting(ready(spread(scene)), iter_3, |s| sum(&mut s.0)),
             Workload::Iter5Wide => lasting(ready(lanes(n)), iter_5, |s| sum_lanes(&mut s.0)),
             Workload::Heavy => lasting(ready(bodies(n)), heavy, |s| sum_places(&mut s.0)),
@@ -81,13 +89,11 @@ impl Contestant for Hecs {
                 everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(pairs(n).0, par_iter_2, sum),
-            Workload::Schedule => {
-                lasting((five(n), Systems::default()), schedule, |s| sum_five(&mut s.0))
-            }
+            Workload::Schedule | Workload::ForSchedule => schedule::prepare(workload, n),
             Workload::Serialize => {
                 lasting((pairs(n).0, Vec::new()), save::serialize, |s| sum(&mut save::decode(&s.1)))
             }
-            Workload::Clone => None,
+            Workload::Clone | Workload::DestroyBatch => None,
             Workload::Deserialize => {
                 let mut bytes = Vec::new();
                 save::encode(&pairs(n).0, &mut bytes);
@@ -150,6 +156,11 @@ fn create_empty((world, n): &mut (World, usize)) {
     for _ in 0..*n {
         world.spawn(());
     }
+}
+
+#[inline(never)]
+fn create_empty_batch((world, n): &mut (World, usize)) {
+    world.spawn_batch((0..*n).map(|_| ())).for_each(drop);
 }
 
 #[inline(never)]
@@ -390,9 +401,10 @@ fn churn(herd: &mut Herd) {
     for &i in &frame.doomed {
         let _ = world.despawn(ids[i as usize]);
     }
-    let doomed = frame.doomed.iter().map(|&i| i as usize);
-    let bodies = doomed.clone().map(|i| (kernel::position(i), kernel::velocity(i)));
-    world.spawn_batch(bodies).zip(doomed).for_each(|(id, i)| ids[i] = id);
+    for &i in &frame.doomed {
+        let i = i as usize;
+        ids[i] = world.spawn((kernel::position(i), kernel::velocity(i)));
+    }
     for &i in &frame.toggled {
         let id = ids[i as usize];
         if world.remove_one::<Tag>(id).is_err() {
@@ -418,35 +430,4 @@ fn par_iter_2(world: &mut World) {
     query.into_iter_batched(batch).par_bridge().for_each(|batch| {
         batch.for_each(|(position, velocity)| kernel::orbit(position, velocity));
     });
-}
-
-#[derive(Default)]
-struct Systems {
-    ab: PreparedQuery<(&'static mut A, &'static B)>,
-    cd: PreparedQuery<(&'static mut D, &'static C)>,
-    ce: PreparedQuery<(&'static mut E, &'static C)>,
-}
-
-fn five(n: usize) -> World {
-    let mut world = World::new();
-    for i in 0..n {
-        let value = kernel::value(i);
-        world.spawn((A { value }, B { value }, C { value }, D { value }, E { value }));
-    }
-    world
-}
-
-#[inline(never)]
-fn schedule((world, systems): &mut (World, Systems)) {
-    systems.ab.query_mut(world).for_each(|(a, b)| kernel::add_b(a, b));
-    systems.cd.query_mut(world).for_each(|(d, c)| kernel::add_c_to_d(d, c));
-    systems.ce.query_mut(world).for_each(|(e, c)| kernel::add_c_to_e(e, c));
-}
-
-fn sum_five(world: &mut World) -> u64 {
-    let mut tally = Tally::default();
-    for (a, d, e) in world.query_mut::<(&A, &D, &E)>() {
-        tally.row(&[bits(a), bits(d), bits(e)]);
-    }
-    tally.finish()
 }

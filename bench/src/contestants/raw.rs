@@ -10,8 +10,8 @@ use std::any::Any;
 use crate::{
     checksum::{Tally, bits, counted},
     components::{
-        A, B, C, D, Data, E, Force, Lane0, Lane1, Lane2, Lane3, Lane4, Motion, Place, Position,
-        Rotation, Transform, Velocity, W0,
+        A, B, Data, Force, Lane0, Lane1, Lane2, Lane3, Lane4, Motion, Place, Position, Rotation,
+        Transform, Velocity, W0,
     },
     contestant::{Bout, Contestant, Ebb, Role, Width, lasting, renewed, stays},
     kernel,
@@ -21,6 +21,7 @@ use crate::{
 
 mod everyday;
 mod frame;
+mod schedule;
 
 /// Plain vectors.
 #[derive(Debug)]
@@ -49,6 +50,9 @@ impl Contestant for Raw {
             Workload::CreateEmpty => {
                 renewed(move || (Vec::new(), n), create_empty, |s| counted(s.0.len()))
             }
+            Workload::CreateEmptyBatch => {
+                renewed(move || (Vec::new(), n), create_empty_batch, |s| counted(s.0.len()))
+            }
             Workload::Create2 => renewed(move || Table { n, ..Table::default() }, create_2, sum),
             Workload::Create2Batch => {
                 renewed(move || Table { n, ..Table::default() }, create_2_batch, sum)
@@ -56,6 +60,11 @@ impl Contestant for Raw {
             Workload::Destroy => renewed(
                 move || Table::filled(n),
                 destroy,
+                |s| counted(s.ids.len() + s.positions.len() + s.velocities.len()),
+            ),
+            Workload::DestroyBatch => renewed(
+                move || Table::filled(n),
+                destroy_batch,
                 |s| counted(s.ids.len() + s.positions.len() + s.velocities.len()),
             ),
             Workload::AddRemove | Workload::AddRemoveWide => {
@@ -66,7 +75,7 @@ impl Contestant for Raw {
             Workload::Iter2Half | Workload::Iter2Rare => {
                 lasting(Parted::new(workload, n), iter_2_part, Parted::checksum)
             }
-            Workload::IterFrag => {
+            Workload::IterFrag | Workload::ForFrag => {
                 let data: Vec<_> = (0..n).map(|i| Data { value: kernel::value(i) }).collect();
                 lasting((data,), iter_frag, |(data,)| {
                     let mut tally = Tally::default();
@@ -94,7 +103,7 @@ impl Contestant for Raw {
                 everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(Table::filled(n), par_iter_2, sum),
-            Workload::Schedule => lasting(Five::new(n), schedule, Five::checksum),
+            Workload::Schedule | Workload::ForSchedule => schedule::prepare(n),
             Workload::Serialize => {
                 lasting((Table::filled(n), Vec::new()), serialize, |s| sum(&mut decode(&s.1)))
             }
@@ -169,6 +178,11 @@ fn create_empty((ids, n): &mut (Vec<u64>, usize)) {
 }
 
 #[inline(never)]
+fn create_empty_batch((ids, n): &mut (Vec<u64>, usize)) {
+    ids.extend(0..*n as u64);
+}
+
+#[inline(never)]
 fn create_2(table: &mut Table) {
     for i in 0..table.n {
         table.ids.push(i as u64);
@@ -199,6 +213,13 @@ fn destroy(table: &mut Table) {
         table.positions.swap_remove(at);
         table.velocities.swap_remove(at);
     }
+}
+
+#[inline(never)]
+fn destroy_batch(table: &mut Table) {
+    table.free.append(&mut table.ids);
+    table.positions.clear();
+    table.velocities.clear();
 }
 
 /// The column that comes and goes in `add_remove`, with the owner of each value.
@@ -442,42 +463,6 @@ fn orbit(positions: &mut [Position], velocities: &[Velocity]) {
     for (position, velocity) in positions.iter_mut().zip(velocities) {
         kernel::orbit(position, velocity);
     }
-}
-
-struct Five {
-    a: Vec<A>,
-    b: Vec<B>,
-    c: Vec<C>,
-    d: Vec<D>,
-    e: Vec<E>,
-}
-
-impl Five {
-    fn new(n: usize) -> Self {
-        let value = kernel::value;
-        Self {
-            a: (0..n).map(|i| A { value: value(i) }).collect(),
-            b: (0..n).map(|i| B { value: value(i) }).collect(),
-            c: (0..n).map(|i| C { value: value(i) }).collect(),
-            d: (0..n).map(|i| D { value: value(i) }).collect(),
-            e: (0..n).map(|i| E { value: value(i) }).collect(),
-        }
-    }
-
-    fn checksum(&mut self) -> u64 {
-        let mut tally = Tally::default();
-        for ((a, d), e) in self.a.iter().zip(&self.d).zip(&self.e) {
-            tally.row(&[bits(a), bits(d), bits(e)]);
-        }
-        tally.finish()
-    }
-}
-
-#[inline(never)]
-fn schedule(five: &mut Five) {
-    five.a.iter_mut().zip(&five.b).for_each(|(a, b)| kernel::add_b(a, b));
-    five.d.iter_mut().zip(&five.c).for_each(|(d, c)| kernel::add_c_to_d(d, c));
-    five.e.iter_mut().zip(&five.c).for_each(|(e, c)| kernel::add_c_to_e(e, c));
 }
 
 #[inline(never)]

@@ -45,14 +45,14 @@ impl Contestant for RawSet {
             | Workload::FrameBusy
             | Workload::FrameDrift
             | Workload::FrameFlip => None,
-            Workload::CreateEmpty => {
+            Workload::CreateEmpty | Workload::CreateEmptyBatch => {
                 renewed(move || (Ids::default(), n), create_empty, |s| counted(s.0.slots.len()))
             }
             Workload::Create2 => renewed(move || (Pair::default(), n), create_2, |s| sum(&mut s.0)),
             Workload::Create2Batch => {
                 renewed(move || (Pair::default(), n), create_2_batch, |s| sum(&mut s.0))
             }
-            Workload::Destroy => renewed(
+            Workload::Destroy | Workload::DestroyBatch => renewed(
                 move || Pair::filled(n),
                 destroy,
                 |s| {
@@ -72,7 +72,7 @@ impl Contestant for RawSet {
                 lasting(Pair::parted(workload, n), iter_2, sum_positions)
             }
             Workload::Iter2Shuffled => lasting(Pair::shuffled(scene), iter_2, sum),
-            Workload::IterFrag => {
+            Workload::IterFrag | Workload::ForFrag => {
                 let data = filled(n, |i| Data { value: kernel::value(i) });
                 lasting(data, iter_frag, sum_one)
             }
@@ -105,6 +105,7 @@ impl Contestant for RawSet {
             }
             Workload::ParIter2
             | Workload::Schedule
+            | Workload::ForSchedule
             | Workload::Serialize
             | Workload::Deserialize
             | Workload::Clone => None,

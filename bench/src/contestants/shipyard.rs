@@ -11,22 +11,24 @@ use std::any::Any;
 
 use rayon::prelude::*;
 use shipyard::{
-    AddComponent as _, AllStoragesViewMut, Delete as _, EntitiesView, EntitiesViewMut, EntityId,
-    Get as _, IntoIter as _, IntoWorkload as _, View, ViewMut, World,
+    AllStoragesViewMut, Delete as _, EntitiesView, EntitiesViewMut, EntityId, Get as _,
+    IntoIter as _, View, ViewMut, World,
 };
 
 use super::binary::options;
 use crate::{
-    checksum::{Tally, bits, counted},
+    checksum::{Tally, counted},
     components::*,
     contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
-    scene::{Frames, Scene, moves},
+    scene::{Scene, moves},
     workload::Workload,
 };
 
+mod churn;
 mod everyday;
 mod frame;
+mod schedule;
 
 /// shipyard with its default features.
 #[derive(Debug)]
@@ -51,6 +53,9 @@ impl Contestant for Shipyard {
             Workload::CreateEmpty => {
                 renewed(move || (fresh(), n), create_empty, |s| counted(count(&s.0)))
             }
+            Workload::CreateEmptyBatch => {
+                renewed(move || (fresh(), n), create_empty_batch, |s| counted(count(&s.0)))
+            }
             Workload::Create2 => renewed(move || (fresh(), n), create_2, |s| sum(&mut s.0)),
             Workload::Create2Batch => {
                 renewed(move || (fresh(), n), create_2_batch, |s| sum(&mut s.0))
@@ -69,6 +74,7 @@ impl Contestant for Shipyard {
             }
             Workload::Iter2Shuffled => lasting(shuffled(scene), iter_2, sum),
             Workload::IterFrag => lasting(fragments(n), iter_frag, sum_one::<Data>),
+            Workload::ForFrag => lasting(fragments(n), everyday::for_frag, sum_one::<Data>),
             Workload::Iter3OfMany => lasting(spread(scene), iter_3, sum),
             Workload::Iter5Wide => lasting(lanes(n), iter_5, sum_one::<Lane0>),
             Workload::Heavy => lasting(bodies(n), heavy, sum_one::<Place>),
@@ -77,19 +83,16 @@ impl Contestant for Shipyard {
                 let ids = scene.order().iter().map(|i| ids[*i as usize]).collect();
                 lasting((world, ids, 0), random_get, |s| s.2)
             }
-            Workload::Churn => {
-                let (world, ids) = pairs(n);
-                lasting(Herd { world, ids, frames: scene.frames() }, churn, sum_herd)
-            }
+            Workload::Churn => churn::prepare(scene),
             Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
                 everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(pairs(n).0, par_iter_2, sum),
-            Workload::Schedule => lasting(five(n), schedule, sum_five),
+            Workload::Schedule | Workload::ForSchedule => schedule::prepare(workload, n),
             Workload::Serialize => {
                 lasting((pairs(n).0, Vec::new()), serialize, |s| sum(&mut decode(&s.1)))
             }
-            Workload::Clone => None,
+            Workload::Clone | Workload::DestroyBatch => None,
             Workload::Deserialize => {
                 let mut bytes = Vec::new();
                 encode(&pairs(n).0, &mut bytes);
@@ -168,6 +171,13 @@ fn create_empty((world, n): &mut (World, usize)) {
         for _ in 0..*n {
             entities.add_entity((), ());
         }
+    });
+}
+
+#[inline(never)]
+fn create_empty_batch((world, n): &mut (World, usize)) {
+    world.run(|mut entities: EntitiesViewMut| {
+        entities.bulk_add_entity((), (0..*n).map(|_| ()));
     });
 }
 
@@ -409,93 +419,11 @@ fn random_get((world, ids, sum): &mut (World, Vec<EntityId>, u64)) {
     });
 }
 
-struct Herd {
-    world: World,
-    ids: Vec<EntityId>,
-    frames: Frames,
-}
-
-#[inline(never)]
-fn churn(herd: &mut Herd) {
-    let Herd { world, ids, frames } = herd;
-    let frame = frames.advance();
-    world.run(|mut all: AllStoragesViewMut| {
-        for &i in &frame.doomed {
-            all.delete_entity(ids[i as usize]);
-        }
-    });
-    world.run(
-        |mut entities: EntitiesViewMut,
-         mut positions: ViewMut<Position>,
-         mut velocities: ViewMut<Velocity>| {
-            let doomed = frame.doomed.iter().map(|&i| i as usize);
-            let bodies = doomed.clone().map(|i| (kernel::position(i), kernel::velocity(i)));
-            let new = entities.bulk_add_entity((&mut positions, &mut velocities), bodies);
-            new.zip(doomed).for_each(|(id, i)| ids[i] = id);
-        },
-    );
-    world.run(|mut tags: ViewMut<Tag>| {
-        for &i in &frame.toggled {
-            let id = ids[i as usize];
-            if !tags.delete(id) {
-                tags.add_component_unchecked(id, Tag);
-            }
-        }
-    });
-    iter_2(world);
-}
-
-fn sum_herd(herd: &mut Herd) -> u64 {
-    let mut tally = Tally::default();
-    herd.world.run(|positions: View<Position>, velocities: View<Velocity>, tags: View<Tag>| {
-        for (id, (p, v)) in (&positions, &velocities).iter().with_id() {
-            tally.row(&[bits(p), bits(v), u64::from(tags.contains(id))]);
-        }
-    });
-    tally.finish()
-}
-
 #[inline(never)]
 fn par_iter_2(world: &mut World) {
     world.run(|mut positions: ViewMut<Position>, velocities: View<Velocity>| {
         (&mut positions, &velocities).par_iter().for_each(|(p, v)| kernel::orbit(p, v));
     });
-}
-
-fn five(n: usize) -> World {
-    let mut world = World::new();
-    for i in 0..n {
-        let value = kernel::value(i);
-        world.add_entity((A { value }, B { value }, C { value }, D { value }, E { value }));
-    }
-    let systems = || (add_b, add_c_to_d, add_c_to_e).into_workload();
-    world.add_workload(systems);
-    world
-}
-
-fn add_b(mut a: ViewMut<A>, b: View<B>) {
-    (&mut a, &b).iter().for_each(|(a, b)| kernel::add_b(a, b));
-}
-
-fn add_c_to_d(mut d: ViewMut<D>, c: View<C>) {
-    (&mut d, &c).iter().for_each(|(d, c)| kernel::add_c_to_d(d, c));
-}
-
-fn add_c_to_e(mut e: ViewMut<E>, c: View<C>) {
-    (&mut e, &c).iter().for_each(|(e, c)| kernel::add_c_to_e(e, c));
-}
-
-#[inline(never)]
-fn schedule(world: &mut World) {
-    world.run_default_workload().expect("the systems do not fail");
-}
-
-fn sum_five(world: &mut World) -> u64 {
-    let mut tally = Tally::default();
-    world.run(|a: View<A>, d: View<D>, e: View<E>| {
-        (&a, &d, &e).iter().for_each(|(a, d, e)| tally.row(&[bits(a), bits(d), bits(e)]));
-    });
-    tally.finish()
 }
 
 #[inline(never)]

@@ -12,16 +12,18 @@ use rayon::prelude::*;
 use sparsey::{World, entity::Entity};
 
 use crate::{
-    checksum::{Tally, bits, counted},
+    checksum::{Tally, counted},
     components::*,
     contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
-    scene::{Frames, Scene, moves},
+    scene::{Scene, moves},
     workload::Workload,
 };
 
+mod churn;
 mod everyday;
 mod frame;
+mod schedule;
 
 /// sparsey without groups.
 #[derive(Debug)]
@@ -66,10 +68,13 @@ impl Contestant for SparseyGroup {
         match workload {
             // A group needs two components, and its systems must not need more than one group.
             Workload::CreateEmpty
+            | Workload::CreateEmptyBatch
             | Workload::Iter1
             | Workload::IterFrag
+            | Workload::ForFrag
             | Workload::RandomGet
-            | Workload::Schedule => None,
+            | Workload::Schedule
+            | Workload::ForSchedule => None,
             _ => prepare::<true>(workload, scene),
         }
     }
@@ -92,6 +97,11 @@ fn prepare<const GROUP: bool>(workload: Workload, scene: Scene) -> Option<Box<dy
         Workload::CreateEmpty => {
             renewed(move || (empty::<GROUP>(), n), create_empty, |s| counted(s.0.entities().len()))
         }
+        Workload::CreateEmptyBatch => renewed(
+            move || (empty::<GROUP>(), n),
+            create_empty_batch,
+            |s| counted(s.0.entities().len()),
+        ),
         Workload::Create2 => renewed(move || (empty::<GROUP>(), n), create_2, |s| sum(&mut s.0)),
         Workload::Create2Batch => {
             renewed(move || (empty::<GROUP>(), n), create_2_batch, |s| sum(&mut s.0))
@@ -110,6 +120,7 @@ fn prepare<const GROUP: bool>(workload: Workload, scene: Scene) -> Option<Box<dy
         }
         Workload::Iter2Shuffled => lasting(shuffled::<GROUP>(scene), iter_2::<GROUP>, sum),
         Workload::IterFrag => lasting(fragments(n), iter_frag, sum_data),
+        Workload::ForFrag => lasting(fragments(n), everyday::for_frag, sum_data),
         Workload::Iter3OfMany => lasting(spread::<GROUP>(scene), iter_3::<GROUP>, sum),
         Workload::Iter5Wide => lasting(lanes::<GROUP>(n), iter_5::<GROUP>, sum_lanes),
         Workload::Heavy => lasting(bodies::<GROUP>(n), heavy::<GROUP>, sum_places),
@@ -118,16 +129,15 @@ fn prepare<const GROUP: bool>(workload: Workload, scene: Scene) -> Option<Box<dy
             let ids = scene.order().iter().map(|i| ids[*i as usize]).collect();
             lasting((world, ids, 0), random_get, |s| s.2)
         }
-        Workload::Churn => {
-            let (world, ids) = pairs::<GROUP>(n);
-            lasting(Herd { world, ids, frames: scene.frames() }, churn::<GROUP>, sum_herd)
-        }
+        Workload::Churn => churn::prepare::<GROUP>(scene),
         Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
             everyday::prepare::<GROUP>(workload, scene)
         }
         Workload::ParIter2 => lasting(pairs::<GROUP>(n).0, par_iter_2::<GROUP>, sum),
-        Workload::Schedule => lasting(five(n), schedule, sum_five),
-        Workload::Serialize | Workload::Deserialize | Workload::Clone => None,
+        Workload::Schedule | Workload::ForSchedule => schedule::prepare(workload, n),
+        Workload::Serialize | Workload::Deserialize | Workload::Clone | Workload::DestroyBatch => {
+            None
+        }
     }
 }
 
@@ -190,6 +200,11 @@ fn create_empty((world, n): &mut (World, usize)) {
     for _ in 0..*n {
         world.create(());
     }
+}
+
+#[inline(never)]
+fn create_empty_batch((world, n): &mut (World, usize)) {
+    world.extend((0..*n).map(|_| ()));
 }
 
 #[inline(never)]
@@ -464,39 +479,6 @@ fn random_get((world, ids, sum): &mut (World, Vec<Entity>, u64)) {
     }
 }
 
-struct Herd {
-    world: World,
-    ids: Vec<Entity>,
-    frames: Frames,
-}
-
-#[inline(never)]
-fn churn<const GROUP: bool>(herd: &mut Herd) {
-    let Herd { world, ids, frames } = herd;
-    let frame = frames.advance();
-    for &i in &frame.doomed {
-        world.destroy(ids[i as usize]);
-    }
-    let doomed = frame.doomed.iter().map(|&i| i as usize);
-    let bodies = doomed.clone().map(|i| (kernel::position(i), kernel::velocity(i)));
-    world.extend(bodies).iter().zip(doomed).for_each(|(&id, i)| ids[i] = id);
-    for &i in &frame.toggled {
-        let id = ids[i as usize];
-        if world.remove::<(Tag,)>(id).0.is_none() {
-            world.insert(id, (Tag,));
-        }
-    }
-    iter_2::<GROUP>(world);
-}
-
-fn sum_herd(herd: &mut Herd) -> u64 {
-    let mut tally = Tally::default();
-    herd.world.for_each::<(&Position, &Velocity, Option<&Tag>)>(|(p, v, tag)| {
-        tally.row(&[bits(p), bits(v), u64::from(tag.is_some())]);
-    });
-    tally.finish()
-}
-
 #[inline(never)]
 fn par_iter_2<const GROUP: bool>(world: &mut World) {
     let mut query = world.query_all::<(&mut Position, &Velocity)>();
@@ -507,28 +489,4 @@ fn par_iter_2<const GROUP: bool>(world: &mut World) {
     } else {
         query.par_for_each(|(position, velocity)| kernel::orbit(position, velocity));
     }
-}
-
-fn five(n: usize) -> World {
-    let mut builder = World::builder();
-    builder.register::<A>().register::<B>().register::<C>().register::<D>();
-    let mut world = builder.register::<E>().build();
-    for i in 0..n {
-        let value = kernel::value(i);
-        world.create((A { value }, B { value }, C { value }, D { value }, E { value }));
-    }
-    world
-}
-
-#[inline(never)]
-fn schedule(world: &mut World) {
-    world.for_each::<(&mut A, &B)>(|(a, b)| kernel::add_b(a, b));
-    world.for_each::<(&mut D, &C)>(|(d, c)| kernel::add_c_to_d(d, c));
-    world.for_each::<(&mut E, &C)>(|(e, c)| kernel::add_c_to_e(e, c));
-}
-
-fn sum_five(world: &mut World) -> u64 {
-    let mut tally = Tally::default();
-    world.for_each::<(&A, &D, &E)>(|(a, d, e)| tally.row(&[bits(a), bits(d), bits(e)]));
-    tally.finish()
 }

@@ -9,23 +9,22 @@
 use std::any::Any;
 
 use rayon::prelude::*;
-use specs::{
-    Builder as _, Dispatcher, DispatcherBuilder, Entity, Join as _, LendJoin as _, ParJoin as _,
-    ReadStorage, System, World, WorldExt as _, WriteStorage,
-};
+use specs::{Builder as _, Entity, Join as _, ParJoin as _, World, WorldExt as _};
 
 use crate::{
-    checksum::{Tally, bits, counted},
+    checksum::{Tally, counted},
     components::*,
     contestant::{Bout, Contestant, Ebb, Width, lasting, renewed, stays},
     kernel,
-    scene::{Frames, Scene, moves},
+    scene::{Scene, moves},
     workload::Workload,
 };
 
+mod churn;
 mod everyday;
 mod frame;
 pub mod save;
+mod schedule;
 
 /// specs with its default features.
 #[derive(Debug)]
@@ -50,6 +49,9 @@ impl Contestant for Specs {
             Workload::CreateEmpty => {
                 renewed(move || (fresh(), n), create_empty, |s| counted(count(&s.0)))
             }
+            Workload::CreateEmptyBatch => {
+                renewed(move || (fresh(), n), create_empty_batch, |s| counted(count(&s.0)))
+            }
             Workload::Create2 => renewed(move || (fresh(), n), create_2, |s| sum(&mut s.0)),
             Workload::Create2Batch => {
                 renewed(move || (fresh(), n), create_2_batch, |s| sum(&mut s.0))
@@ -57,6 +59,11 @@ impl Contestant for Specs {
             Workload::Destroy => renewed(
                 move || pairs(n),
                 destroy,
+                |s| counted(count(&s.0) + s.0.read_storage::<Position>().count()),
+            ),
+            Workload::DestroyBatch => renewed(
+                move || pairs(n),
+                destroy_batch,
                 |s| counted(count(&s.0) + s.0.read_storage::<Position>().count()),
             ),
             Workload::AddRemove => lasting(narrow(n), add_remove, sum_add_remove),
@@ -68,6 +75,7 @@ impl Contestant for Specs {
             }
             Workload::Iter2Shuffled => lasting(shuffled(scene), iter_2, sum),
             Workload::IterFrag => lasting(fragments(n), iter_frag, sum_one::<Data>),
+            Workload::ForFrag => lasting(fragments(n), everyday::for_frag, sum_one::<Data>),
             Workload::Iter3OfMany => lasting(spread(scene), iter_3, sum),
             Workload::Iter5Wide => lasting(lanes(n), iter_5, sum_one::<Lane0>),
             Workload::Heavy => lasting(bodies(n), heavy, sum_one::<Place>),
@@ -76,17 +84,12 @@ impl Contestant for Specs {
                 let ids = scene.order().iter().map(|i| ids[*i as usize]).collect();
                 lasting((world, ids, 0), random_get, |s| s.2)
             }
-            Workload::Churn => {
-                let (mut world, ids) = pairs(n);
-                world.register::<Tag>();
-                let herd = Herd { world, ids, frames: scene.frames() };
-                lasting(herd, churn, sum_herd)
-            }
+            Workload::Churn => churn::prepare(scene),
             Workload::For2 | Workload::Get2 | Workload::PoolEdit | Workload::Commands => {
                 everyday::prepare(workload, scene)
             }
             Workload::ParIter2 => lasting(pairs(n).0, par_iter_2, sum),
-            Workload::Schedule => lasting(five(n), schedule, |s| sum_five(&s.0)),
+            Workload::Schedule | Workload::ForSchedule => schedule::prepare(workload, n),
             Workload::Serialize => lasting((save::marked(n), Vec::new()), save::serialize, |s| {
                 sum(&mut save::decode(&s.1))
             }),
@@ -170,6 +173,11 @@ fn create_empty((world, n): &mut (World, usize)) {
 }
 
 #[inline(never)]
+fn create_empty_batch((world, n): &mut (World, usize)) {
+    world.create_iter().take(*n).for_each(drop);
+}
+
+#[inline(never)]
 fn create_2((world, n): &mut (World, usize)) {
     {
         let entities = world.entities();
@@ -205,6 +213,11 @@ fn destroy((world, ids): &mut Pairs) {
         }
     }
     world.maintain();
+}
+
+#[inline(never)]
+fn destroy_batch((world, ids): &mut Pairs) {
+    let _ = world.delete_entities(ids);
 }
 
 fn narrow(n: usize) -> Pairs {
@@ -427,107 +440,9 @@ fn random_get((world, ids, sum): &mut (World, Vec<Entity>, u64)) {
     }
 }
 
-struct Herd {
-    world: World,
-    ids: Vec<Entity>,
-    frames: Frames,
-}
-
-#[inline(never)]
-fn churn(herd: &mut Herd) {
-    let Herd { world, ids, frames } = herd;
-    let frame = frames.advance();
-    {
-        let entities = world.entities();
-        for &i in &frame.doomed {
-            let _ = entities.delete(ids[i as usize]);
-        }
-    }
-    world.maintain();
-    {
-        let entities = world.entities();
-        let (mut positions, mut velocities) = (world.write_storage(), world.write_storage());
-        for &i in &frame.doomed {
-            let i = i as usize;
-            let builder = entities.build_entity().with(kernel::position(i), &mut positions);
-            ids[i] = builder.with(kernel::velocity(i), &mut velocities).build();
-        }
-    }
-    world.maintain();
-    {
-        let mut tags = world.write_storage::<Tag>();
-        for &i in &frame.toggled {
-            let id = ids[i as usize];
-            if tags.remove(id).is_none() {
-                let _ = tags.insert(id, Tag);
-            }
-        }
-    }
-    iter_2(world);
-}
-
-fn sum_herd(herd: &mut Herd) -> u64 {
-    let mut tally = Tally::default();
-    let (positions, velocities) =
-        (herd.world.read_storage::<Position>(), herd.world.read_storage::<Velocity>());
-    let tags = herd.world.read_storage::<Tag>();
-    for (p, v, tag) in (&positions, &velocities, (&tags).maybe()).join() {
-        tally.row(&[bits(p), bits(v), u64::from(tag.is_some())]);
-    }
-    tally.finish()
-}
-
 #[inline(never)]
 fn par_iter_2(world: &mut World) {
     let (mut positions, velocities) =
         (world.write_storage::<Position>(), world.read_storage::<Velocity>());
     (&mut positions, &velocities).par_join().for_each(|(p, v)| kernel::orbit(p, v));
-}
-
-/// One system: the first component is written from the second.
-macro_rules! system {
-    ($name:ident, $kernel:ident, $written:ident, $read:ident) => {
-        struct $name;
-
-        impl<'a> System<'a> for $name {
-            type SystemData = (WriteStorage<'a, $written>, ReadStorage<'a, $read>);
-
-            fn run(&mut self, (mut written, read): Self::SystemData) {
-                (&mut written, &read).join().for_each(|(out, with)| kernel::$kernel(out, with));
-            }
-        }
-    };
-}
-
-system!(AddB, add_b, A, B);
-system!(AddCToD, add_c_to_d, D, C);
-system!(AddCToE, add_c_to_e, E, C);
-
-fn five(n: usize) -> (World, Dispatcher<'static, 'static>) {
-    let mut world = World::new();
-    let mut dispatcher = DispatcherBuilder::new()
-        .with(AddB, "add_b", &[])
-        .with(AddCToD, "add_c_to_d", &[])
-        .with(AddCToE, "add_c_to_e", &[])
-        .build();
-    dispatcher.setup(&mut world);
-    for i in 0..n {
-        let value = kernel::value(i);
-        let builder = world.create_entity().with(A { value }).with(B { value });
-        builder.with(C { value }).with(D { value }).with(E { value }).build();
-    }
-    (world, dispatcher)
-}
-
-#[inline(never)]
-fn schedule((world, dispatcher): &mut (World, Dispatcher<'static, 'static>)) {
-    dispatcher.dispatch(world);
-}
-
-fn sum_five(world: &World) -> u64 {
-    let mut tally = Tally::default();
-    let (a, d, e) =
-        (world.read_storage::<A>(), world.read_storage::<D>(), world.read_storage::<E>());
-    (&a, &d, &e).join().for_each(|(a, d, e)| tally.row(&[bits(a), bits(d), bits(e)]));
-    tally.finish()
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     checksum::Tally,
-    components::{B, Position, Velocity},
+    components::{B, Data, Position, Velocity},
     contestant::{Bout, lasting},
     crowd::{self, Crowd, Recorder},
     kernel,
@@ -36,6 +36,13 @@ pub(super) fn prepare<const S: bool>(workload: Workload, scene: Scene) -> Option
         Workload::PoolEdit => lasting(narrow::<S>(n), add_remove::<S>, sum_add_remove::<S>),
         Workload::Commands => lasting(Meeting::new::<S>(scene), commands::<S>, sum_meeting::<S>),
         _ => None,
+    }
+}
+
+#[inline(never)]
+pub(super) fn for_frag<const S: bool>((world, query): &mut Ready<&'static mut Stored<Data, S>>) {
+    for mut data in query.iter_mut(world) {
+        kernel::bump(&mut data.0);
     }
 }
 

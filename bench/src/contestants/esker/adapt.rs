@@ -8,8 +8,8 @@ use std::any::Any;
 use ::esker::World;
 
 use super::{
-    Herd, churn, ebb, everyday, iter_2, iter_3, pairs, parted, shuffled, spread, sum, sum_herd,
-    sum_positions,
+    churn::{Herd, churn, sum_herd},
+    ebb, everyday, iter_2, iter_3, pairs, parted, shuffled, spread, sum, sum_positions,
 };
 use crate::{
     components::{Force, Position, Velocity},
@@ -47,8 +47,7 @@ impl Contestant for EskerAdapt {
             Workload::Iter3OfMany => lasting(learnt(spread::<false>(scene)), iter_3, sum),
             Workload::Churn => {
                 let (world, ids) = pairs::<false>(n);
-                let (frames, toggled) = (scene.frames(), Vec::new());
-                let herd = Herd { world: learnt(world), ids, frames, toggled };
+                let herd = Herd { world: learnt(world), ids, frames: scene.frames() };
                 lasting(herd, frame, sum_herd)
             }
             // Nothing is walked, or one pool.

@@ -5,7 +5,7 @@ use ::esker::prelude::{Commands, Entity, ResMut, Schedule, World};
 use super::{Pairs, narrow, pair, pairs, sum, sum_add_remove, world};
 use crate::{
     checksum::Tally,
-    components::{B, Position, Velocity},
+    components::{B, Data, Position, Velocity},
     contestant::{Bout, lasting},
     crowd::{self, Crowd, Recorder},
     kernel,
@@ -29,6 +29,13 @@ pub(super) fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option
         }
         Workload::Commands => lasting(meeting::<G>(scene), commands, sum_meeting),
         _ => None,
+    }
+}
+
+#[inline(never)]
+pub(super) fn for_frag(world: &mut World) {
+    for data in &mut world.query_mut::<&mut Data>() {
+        kernel::bump(data);
     }
 }
 

@@ -9,7 +9,7 @@ use hecs::{CommandBuffer, Entity, World};
 use super::{Ready, add_remove, narrow, pairs, ready, sum, sum_add_remove};
 use crate::{
     checksum::Tally,
-    components::{B, Position, Velocity},
+    components::{B, Data, Position, Velocity},
     contestant::{Bout, lasting},
     crowd::{self, Crowd, Recorder},
     kernel,
@@ -29,6 +29,13 @@ pub(super) fn prepare(workload: Workload, scene: Scene) -> Option<Box<dyn Bout>>
         Workload::PoolEdit => lasting(narrow(n), add_remove, sum_add_remove),
         Workload::Commands => lasting(Meeting::new(scene), commands, sum_meeting),
         _ => None,
+    }
+}
+
+#[inline(never)]
+pub(super) fn for_frag((world, query): &mut Ready<&'static mut Data>) {
+    for data in query.query_mut(world) {
+        kernel::bump(data);
     }
 }
 

@@ -7,7 +7,7 @@ use shipyard::{EntityId, Get as _, IntoIter as _, View, ViewMut, World};
 
 use super::{add_remove, narrow, pairs, sum, sum_add_remove};
 use crate::{
-    components::{Position, Velocity},
+    components::{Data, Position, Velocity},
     contestant::{Bout, lasting},
     kernel,
     scene::Scene,
@@ -26,6 +26,15 @@ pub(super) fn prepare(workload: Workload, scene: Scene) -> Option<Box<dyn Bout>>
         Workload::PoolEdit => lasting(narrow(n), add_remove, sum_add_remove),
         _ => None,
     }
+}
+
+#[inline(never)]
+pub(super) fn for_frag(world: &mut World) {
+    world.run(|mut data: ViewMut<Data>| {
+        for data in (&mut data).iter() {
+            kernel::bump(data);
+        }
+    });
 }
 
 #[inline(never)]

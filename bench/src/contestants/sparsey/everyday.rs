@@ -7,7 +7,7 @@ use sparsey::{World, entity::Entity};
 
 use super::{add_remove, narrow, pairs, sum, sum_add_remove};
 use crate::{
-    components::{Position, Velocity},
+    components::{Data, Position, Velocity},
     contestant::{Bout, lasting},
     kernel,
     scene::Scene,
@@ -25,6 +25,13 @@ pub(super) fn prepare<const G: bool>(workload: Workload, scene: Scene) -> Option
         }
         Workload::PoolEdit => lasting(narrow::<G>(n), add_remove, sum_add_remove),
         _ => None,
+    }
+}
+
+#[inline(never)]
+pub(super) fn for_frag(world: &mut World) {
+    for data in world.query_all::<&mut Data>().iter() {
+        kernel::bump(data);
     }
 }
 

@@ -10,7 +10,7 @@ use specs::{
 use super::{add_remove, fresh, narrow, pairs, sum, sum_add_remove};
 use crate::{
     checksum::Tally,
-    components::{B, Position, Velocity},
+    components::{B, Data, Position, Velocity},
     contestant::{Bout, lasting},
     crowd::{self, Crowd, Recorder},
     kernel,
@@ -30,6 +30,13 @@ pub(super) fn prepare(workload: Workload, scene: Scene) -> Option<Box<dyn Bout>>
         Workload::PoolEdit => lasting(narrow(n), add_remove, sum_add_remove),
         Workload::Commands => lasting(meeting(scene), commands, sum_meeting),
         _ => None,
+    }
+}
+
+#[inline(never)]
+pub(super) fn for_frag(world: &mut World) {
+    for data in (&mut world.write_storage::<Data>()).join() {
+        kernel::bump(data);
     }
 }
 
