@@ -652,3 +652,46 @@ fn what_was_done_before_the_last_refresh_is_not_heard_by_who_listens_from_then_o
 
     assert_eq!(log.take(), [""; 0]);
 }
+
+#[test]
+fn however_many_a_listener_spawns_each_is_heard_of_once_in_order() {
+    // So many that a search through all of them for each would not come to an end.
+    let count = if cfg!(miri) { 100 } else { 150_000 };
+    let mut world = World::new();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hearing = Arc::clone(&heard);
+    _ = world.on_spawn(move |_, entity, _| hearing.lock().unwrap().push(entity));
+    _ = world.on_add::<A>(|world, entity, commands| {
+        let count = world.get::<A>(entity).unwrap().0;
+        (0..count).for_each(|_| _ = commands.spawn(B(0)));
+    });
+
+    let first = world.spawn(A(count));
+
+    let expected: Vec<_> = world.entities().collect();
+    assert_eq!(expected.len(), 1 + count as usize);
+    assert_eq!(expected[0], first);
+    assert!(*heard.lock().unwrap() == expected);
+    // The same, if they are not born.
+    heard.lock().unwrap().clear();
+    _ = world.on_add::<A>(|_, _, _| planned_panic());
+    assert!(panics_as_planned(|| world.spawn(A(count))));
+    assert_eq!(world.len(), expected.len() + 1);
+    world.refresh();
+    assert!(heard.lock().unwrap().len() <= 1);
+    world.verify().unwrap();
+}
+
+#[test]
+fn an_id_that_was_reserved_and_is_demanded_later_is_heard_of_once() {
+    let (mut world, log) = (World::new(), Log::default());
+    _ = world.on_spawn(log.hears("spawn"));
+    let e = world.reserve_entity().unwrap();
+    world.despawn(e).unwrap();
+    log.take();
+
+    world.spawn_at(e, A(0)).unwrap();
+    world.refresh();
+
+    assert_eq!(log.take(), [format!("spawn {e}")]);
+}

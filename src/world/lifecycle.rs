@@ -79,7 +79,7 @@ impl World {
     /// the bundle is dropped and the world is as it was.
     pub fn spawn_at<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), SpawnAtError> {
         self.entities.spawn_at(entity)?;
-        self.pools.note_spawn(entity);
+        self.note_demanded(entity);
         let word = self.entities.word_mut(entity).expect("it has just come to life");
         bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
         self.deliver();

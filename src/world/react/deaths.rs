@@ -2,6 +2,7 @@
 
 use std::sync::PoisonError;
 
+use super::reserved::Reserved;
 use super::{Event, What};
 use crate::entity::{Entity, NoSuchEntity};
 use crate::sparse::SparseSet;
@@ -92,7 +93,7 @@ impl World {
     /// Remembers an entity that was reserved.
     #[cold]
     pub(in crate::world) fn note_reserved(&self, entity: Entity) {
-        self.react.reserved.lock().unwrap_or_else(PoisonError::into_inner).push(entity);
+        self.react.reserved.lock().unwrap_or_else(PoisonError::into_inner).add(entity);
     }
 
     /// Tells that an entity is there whose id came from a stream.
@@ -113,20 +114,31 @@ impl World {
 
     /// Takes an id back that was reserved, before anybody has heard of it.
     pub(super) fn take_back(&mut self, entity: Entity) {
-        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
-        reserved.retain(|&other| other != entity);
+        self.reserved().remove(entity);
         // Alone: it has no components yet, or somebody has given it some and it stays.
         if self.gate(entity).is_ok_and(|gate| *gate.word == 0) {
             _ = self.entities.release(entity);
         }
     }
 
+    /// The entities that were reserved and of which listeners have not been told.
+    fn reserved(&mut self) -> &mut Reserved {
+        self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Notes that an entity has come to life, if it was reserved and that was not told yet.
     fn note_if_reserved(&mut self, entity: Entity) {
-        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let at = reserved.iter().position(|&other| other == entity);
-        if let Some(at) = at.filter(|_| self.entities.is_alive(entity)) {
-            reserved.remove(at);
+        if self.entities.is_alive(entity) && self.reserved().remove(entity) {
+            self.pools.note_spawn(entity);
+        }
+    }
+
+    /// Notes that an entity has come to life whose id was demanded. It may be one that was reserved before, and died
+    /// before listeners were told.
+    #[inline]
+    pub(in crate::world) fn note_demanded(&mut self, entity: Entity) {
+        if self.pools.hears_spawn {
+            self.reserved().remove(entity);
             self.pools.note_spawn(entity);
         }
     }
@@ -136,16 +148,9 @@ impl World {
         if !self.pools.hears_spawn {
             return;
         }
-        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut told = Vec::new();
-        reserved.retain(|&entity| {
-            let is_heard_of = events.iter().any(|event| event.entity == entity);
-            if is_heard_of {
-                told.push(Event { what: What::Spawned, component: 0, entity });
-            }
-            !is_heard_of
-        });
-        events.splice(..0, told);
+        let heard_of = self.reserved().remove_all(events.iter().map(|event| event.entity));
+        let spawned = |entity| Event { what: What::Spawned, component: 0, entity };
+        events.splice(..0, heard_of.into_iter().map(spawned));
     }
 
     /// Notes that reserved entities have come to life.
@@ -158,8 +163,7 @@ impl World {
 
     #[cold]
     fn note_all_settled(&mut self) {
-        let reserved = self.react.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for entity in std::mem::take(reserved) {
+        for entity in self.reserved().take() {
             if self.entities.is_alive(entity) {
                 self.pools.note_spawn(entity);
             }

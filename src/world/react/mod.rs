@@ -15,6 +15,7 @@ mod messages;
 mod queue;
 mod reactive;
 mod removed;
+mod reserved;
 mod signals;
 mod trigger;
 mod watch;
@@ -37,6 +38,7 @@ use rustc_hash::FxHashMap;
 use crate::entity::Entity;
 pub(crate) use queue::Queue;
 use reactive::Reactive;
+use reserved::Reserved;
 use signals::{AnyList, Signals};
 use watch::Watches;
 
@@ -55,7 +57,7 @@ pub(super) struct React {
     /// Listeners of events of the user's own, by their type.
     events: FxHashMap<TypeId, Box<dyn AnyList>>,
     /// Entities that were reserved while somebody listened to spawns.
-    reserved: Mutex<Vec<Entity>>,
+    reserved: Mutex<Reserved>,
     watches: Watches,
     /// What to do at each refresh for the types of messages there are.
     trims: Vec<fn(&mut super::World)>,
