@@ -222,7 +222,7 @@ fn what_is_meant_for_the_dead_is_skipped_and_reported_or_a_panic() {
 type Turn = fn(&mut World);
 
 /// Ways for listeners to set each other off without end, and a word of the chain that names them.
-const CIRCLES: [(Turn, &str); 6] = [
+const CIRCLES: [(Turn, &str); 7] = [
     (
         |world| {
             _ = world.on_add::<A>(|_, e, commands| commands.insert(e, A(1)));
@@ -277,6 +277,20 @@ const CIRCLES: [(Turn, &str); 6] = [
             world.spawn(());
         },
         "spawned",
+    ),
+    (
+        |world| {
+            let group = world.group::<()>().observe::<A>().build().unwrap();
+            _ = world.on_enter(group, |_, _, commands| {
+                commands.add(|world| {
+                    world.spawn(A(0));
+                    world.refresh();
+                });
+            });
+            world.spawn(A(0));
+            world.refresh();
+        },
+        "entered a group",
     ),
 ];
 

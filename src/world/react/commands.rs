@@ -120,11 +120,11 @@ impl<'w, 's> Commands<'w, 's> {
     pub fn spawn_empty(&mut self) -> Entity {
         let Some(stream) = &mut self.stream else {
             let entity = self.world.reserve_entity().unwrap_or_else(|error| panic!("{error}"));
-            self.queue.put(Birth(entity));
+            self.queue.put(Birth { entity, world: self.world.number() });
             return entity;
         };
         let entity = stream.next().unwrap_or_else(|error| panic!("{error}"));
-        self.queue.put(Welcome(entity));
+        self.queue.put(Welcome { entity, world: self.world.number() });
         entity
     }
 
@@ -176,34 +176,55 @@ impl<'w, 's> Commands<'w, 's> {
     }
 
     /// Does whatever it is told.
+    ///
+    /// A command may also put another world in the place of the one it is given. Those that were recorded behind it are
+    /// carried out in that one, where their ids may be those of other entities; what they were to spawn has no
+    /// components then.
     pub fn add(&mut self, command: impl FnOnce(&mut World) + Send + 'static) {
         self.queue.push(command);
     }
 }
 
 /// Brings a reserved entity to life.
-struct Birth(Entity);
+struct Birth {
+    entity: Entity,
+    /// The number of the world that it was reserved in. Another one may be in its place by now, where the id means
+    /// nothing or another entity.
+    world: u64,
+}
 
 impl Command for Birth {
     fn run(self, world: &mut World) {
-        world.settle_one(self.0);
+        if world.number() == self.world {
+            world.settle_one(self.entity);
+        }
     }
 
     fn discard(self, world: &mut World) {
-        world.take_back(self.0);
+        if world.number() == self.world {
+            world.take_back(self.entity);
+        }
     }
 }
 
 /// Tells of an entity whose id came from a stream, and which lives since that was closed.
-struct Welcome(Entity);
+struct Welcome {
+    entity: Entity,
+    /// As in [`Birth`].
+    world: u64,
+}
 
 impl Command for Welcome {
     fn run(self, world: &mut World) {
-        world.welcome(self.0);
+        if world.number() == self.world {
+            world.welcome(self.entity);
+        }
     }
 
     fn discard(self, world: &mut World) {
-        world.take_back(self.0);
+        if world.number() == self.world {
+            world.take_back(self.entity);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Cause, Event, Queue, What};
 use crate::component::Component;
@@ -43,12 +44,8 @@ impl World {
         }
         let first = events.first().copied().map(Cause::Event);
         let cause = self.react.cause.take().or(first);
-        let depth = self.react.chain.len();
         // Kept even if a listener unwinds, so that nothing is called twice.
-        let mut level = Level { world: self, depth };
-        if let Some(cause) = cause {
-            level.enter(cause);
-        }
+        let level = Level::enter(self, cause);
         for event in events {
             level.world.tell_listeners(event);
         }
@@ -268,11 +265,17 @@ impl World {
     }
 
     /// What led to the operation that is under way, in words.
-    fn chain_in_words(&self) -> String {
-        let words = self.react.chain.iter().map(|&cause| {
+    fn chain_in_words(&self, chain: &[Cause]) -> String {
+        let words = chain.iter().map(|&cause| {
             let event = match cause {
                 Cause::Event(event) => event,
                 Cause::Triggered(name) => return format!("`{name}` triggered"),
+                Cause::Crossed { entity, has_entered: true } => {
+                    return format!("{entity} entered a group");
+                }
+                Cause::Crossed { entity, has_entered: false } => {
+                    return format!("{entity} left a group");
+                }
             };
             let verb = match event.what {
                 What::Spawned => "spawned",
@@ -375,28 +378,38 @@ impl Drop for Waiting<'_> {
 
 /// One operation inside another: an entry of the chain as long as it lasts.
 struct Level<'w> {
+    /// Another one than at the beginning if a command has exchanged it.
     world: &'w mut World,
+    /// The chain of the world in which it began, wherever that world is now, and its length before.
+    chain: Arc<Mutex<Vec<Cause>>>,
     depth: usize,
 }
 
-impl Level<'_> {
-    fn enter(&mut self, cause: Cause) {
-        self.world.react.chain.push(cause);
-        if self.depth >= DEEPEST {
+impl<'w> Level<'w> {
+    fn enter(world: &'w mut World, cause: Option<Cause>) -> Self {
+        let chain = Arc::clone(&world.react.chain);
+        let depth = locked(&chain).len();
+        let level = Self { world, chain, depth };
+        locked(&level.chain).extend(cause);
+        if cause.is_some() && depth >= DEEPEST {
             // As if a listener had panicked: what they have recorded is not carried out later.
-            mem::take(&mut self.world.react.queue).discard(self.world);
-            let chain = self.world.chain_in_words();
+            mem::take(&mut level.world.react.queue).discard(level.world);
+            let chain = level.world.chain_in_words(&locked(&level.chain));
             panic!(
-                "listeners set each other off without end ({} operations inside each other): {chain}; \
+                "listeners set each other off without end ({depth} operations inside each other): {chain}; \
                  let a listener record commands only if they change something",
-                self.depth
             );
         }
+        level
     }
 }
 
 impl Drop for Level<'_> {
     fn drop(&mut self) {
-        self.world.react.chain.truncate(self.depth);
+        locked(&self.chain).truncate(self.depth);
     }
+}
+
+fn locked(chain: &Mutex<Vec<Cause>>) -> MutexGuard<'_, Vec<Cause>> {
+    chain.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -31,7 +31,7 @@ pub use signals::{Connection, Listener, ScopedConnection};
 pub use watch::Crossings;
 
 use std::any::TypeId;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
 
@@ -49,8 +49,9 @@ pub(super) struct React {
     queue: Queue,
     report: CommandReport,
     is_strict: bool,
-    /// What is being delivered, from the outermost operation in.
-    chain: Vec<Cause>,
+    /// What is being delivered, from the outermost operation in. Shared with the operations that are under way: a
+    /// command may exchange the world for another one, and an operation ends the entry of the world it began in.
+    chain: Arc<Mutex<Vec<Cause>>>,
     /// What the operation under way has told of before its end: a removal, or an event of the
     /// user's own.
     cause: Option<Cause>,
@@ -102,6 +103,11 @@ pub(super) enum Cause {
     Event(Event),
     /// An event of the user's own, by the name of its type.
     Triggered(&'static str),
+    /// An entity that has entered a watched group, or left it.
+    Crossed {
+        entity: Entity,
+        has_entered: bool,
+    },
 }
 
 /// What happened.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::signals::{AnyList, BoxedListener, List};
-use super::{Connection, Listener};
+use super::{Cause, Connection, Listener};
 use crate::entity::Entity;
 use crate::group::GroupNumber;
 use crate::sparse::{Entry, SparseSet};
@@ -129,8 +129,8 @@ impl World {
         }
         let count = self.react.watches.0.len();
         for at in 0..count {
-            self.tell_crossings(at, |watch| &mut watch.leave, |c| &c.left);
-            self.tell_crossings(at, |watch| &mut watch.enter, |c| &c.entered);
+            self.tell_crossings(at, false, |watch| &mut watch.leave, |c| &c.left);
+            self.tell_crossings(at, true, |watch| &mut watch.enter, |c| &c.entered);
         }
     }
 
@@ -167,6 +167,7 @@ impl World {
     fn tell_crossings(
         &mut self,
         at: usize,
+        has_entered: bool,
         list: fn(&mut Watch) -> &mut List<BoxedListener>,
         who: fn(&Crossings) -> &Vec<Entity>,
     ) {
@@ -175,6 +176,7 @@ impl World {
                 |world| Some(list(&mut world.react.watches.0[at])),
                 |listener, world, commands| listener(world, entity, commands),
             );
+            self.note_cause(Cause::Crossed { entity, has_entered });
         }
     }
 }
