@@ -56,8 +56,8 @@ pub use pool_read::Pool;
 
 pub use react::{
     CommandReport, Commands, Connection, Crossings, Extras, Hook, Listener, MessageBatch,
-    MessageCursor, MessageWriter, Messages, ReactiveBuilder, ReactiveKey, Removal, Removals,
-    RemovedCursor, RemovedKey, ScopedConnection, SkippedCommand,
+    MessageCursor, MessageWriter, Messages, Provider, ReactiveBuilder, ReactiveKey, Removal,
+    Removals, RemovedCursor, RemovedKey, ScopedConnection, SkippedCommand,
 };
 pub use report::{JournalMemory, MemoryReport, PoolMemory};
 pub use resource::{Res, ResMut, ResourceError};

@@ -8,7 +8,7 @@ use super::pool_journal::KeepJournal;
 #[cfg(feature = "serde")]
 use super::pools::Pools;
 use super::pools::name_of;
-use super::react::{Event, Extras, Removal, RemovalJournal};
+use super::react::{Event, Extras, Provider, Removal, RemovalJournal};
 use super::tag::Tag;
 use super::{BorrowConflict, ComponentId, World};
 use crate::cell::{Cell, Conflict, Look, Read, Write};
@@ -166,7 +166,7 @@ pub(crate) trait AnyPool: Send + Sync {
     fn bring(&mut self, entity: Entity, to: usize);
 
     /// What gives an entity the components that this one requires.
-    fn required(&self) -> &'static [fn(&mut World, Entity)];
+    fn required(&self) -> &'static [fn(&mut Provider<'_>, Entity)];
 
     /// Whether somebody reads who has lost a value.
     fn is_journaled(&mut self) -> bool;
@@ -272,7 +272,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
         self.cell.get_mut().bring(entity, to);
     }
 
-    fn required(&self) -> &'static [fn(&mut World, Entity)] {
+    fn required(&self) -> &'static [fn(&mut Provider<'_>, Entity)] {
         Extras::of::<T>().require
     }
 

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::extras::Provider;
 use super::{Cause, Event, Queue, What};
 use crate::component::Component;
 use crate::entity::Entity;
@@ -122,7 +123,7 @@ impl World {
                 continue;
             }
             for require in pools.at(component as usize).required() {
-                require(waiting.world, entity);
+                require(&mut Provider(waiting.world), entity);
             }
             waiting.events.append(&mut waiting.world.pools.notes.events);
         }

@@ -21,8 +21,8 @@ pub struct Extras {
     pub on_change: Option<Hook>,
     /// Called as a listener of [`World::on_remove`], before all others.
     pub on_remove: Option<Hook>,
-    /// Each gives an entity a component that it lacks; see [`World::require`].
-    pub require: &'static [fn(&mut World, Entity)],
+    /// Each gives an entity a component that it lacks, by [`Provider::require`].
+    pub require: &'static [fn(&mut Provider<'_>, Entity)],
 }
 
 impl Extras {
@@ -45,19 +45,22 @@ impl Extras {
     }
 }
 
-impl World {
+/// Gives entities the components that others require; see [`Extras::require`].
+///
+/// Lends the world for nothing else: what is being delivered belongs to it.
+#[derive(Debug)]
+pub struct Provider<'w>(pub(super) &'w mut World);
+
+impl Provider<'_> {
     /// Gives a living entity the component that `make` makes, if it has none.
     ///
-    /// For components that require others; the event is delivered with that of the one which
-    /// requires it.
-    #[doc(hidden)]
+    /// The event is delivered with that of the component which requires it.
     pub fn require<T: Component>(&mut self, entity: Entity, make: fn() -> T) {
-        if !self.is_alive(entity) || self.has::<T>(entity) {
-            return;
-        }
-        let value = make();
-        if let Some(word) = self.entities.word_mut(entity) {
-            Gate { pools: &mut self.pools, word, entity }.insert(value);
+        let World { entities, pools, .. } = &mut *self.0;
+        let Some(word) = entities.word_mut(entity) else { return };
+        let has_one = pools.get_mut::<T>().is_some_and(|pool| pool.cell.get_mut().contains(entity));
+        if !has_one {
+            Gate { pools, word, entity }.insert(make());
         }
     }
 }

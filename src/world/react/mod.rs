@@ -22,7 +22,7 @@ mod watch;
 
 pub(crate) use commands::Branch;
 pub use commands::{CommandReport, Commands, SkippedCommand};
-pub use extras::{Extras, Hook};
+pub use extras::{Extras, Hook, Provider};
 pub use messages::{MessageBatch, MessageCursor, MessageWriter, Messages};
 pub use reactive::{ReactiveBuilder, ReactiveKey};
 pub(super) use removed::RemovalJournal;
