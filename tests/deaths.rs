@@ -4,10 +4,12 @@
 
 mod common;
 
+use std::mem;
+
 use common::{Rng, SeedReport};
 use esker::entity::Entity;
 use esker::world::RemovedCursor;
-use esker::{Component, World};
+use esker::{Commands, Component, World};
 
 #[derive(Component, Debug, Clone, PartialEq)]
 #[component(keep_removed)]
@@ -146,4 +148,59 @@ fn a_batch_of_removals_leaves_the_world_that_one_after_the_other_leaves() {
 
 fn lost(reader: &mut RemovedCursor<Name>, world: &World) -> Vec<(Entity, Option<Name>)> {
     reader.read(world).iter().map(|removal| (removal.entity, removal.value.clone())).collect()
+}
+
+/// A world that has more component types than a signature has bits, and a leaked guard on a late one.
+fn with_a_leaked_guard() -> (World, Entity) {
+    let mut world = World::new();
+    register_many(&mut world);
+    world.on_remove::<Name>(|_: &World, _: Entity, _: &mut Commands<'_, '_>| {});
+    _ = world.on_despawn(|_: &World, _: Entity, _: &mut Commands<'_, '_>| {});
+    let id = world.spawn((Name("a".into()), Odd(1), Place(1), Speed(1)));
+    world.spawn((Name("b".into()), Odd(2)));
+    mem::forget(world.pool_mut::<Name>());
+    mem::forget(world.pool_mut::<Odd>());
+    (world, id)
+}
+
+#[test]
+fn who_has_the_world_alone_disregards_guards_that_were_leaked() {
+    type Way = fn(&mut World, Entity);
+    let ways: [Way; 12] = [
+        |world, id| world.despawn(id).unwrap(),
+        |world, id| _ = world.despawn_batch([id]),
+        |world, _| world.clear(),
+        |world, _| world.clear_pool::<Name>(),
+        |world, id| assert!(world.remove::<(Name, Odd)>(id).unwrap().0.is_some()),
+        |world, id| _ = world.remove_batch::<(Name, Odd)>([id]),
+        |world, id| world.insert(id, (Name("c".into()), Odd(3))).unwrap(),
+        |world, id| world.patch(id, |odd: &mut Odd| odd.0 += 1).unwrap(),
+        |world, id| _ = world.replace(id, Name("d".into())).unwrap(),
+        |world, id| _ = world.entity_mut(id).unwrap().insert(Odd(4)).remove::<Name>(),
+        |world, _| world.refresh(),
+        |world, _| {
+            let group = world.group::<(Name, Odd)>().build().unwrap();
+            mem::forget(world.edit_pool::<Name>());
+            world.sort_group_by::<&Odd>(group, |a, b| b.0.cmp(&a.0)).unwrap();
+        },
+    ];
+    for way in ways {
+        let (mut world, id) = with_a_leaked_guard();
+        way(&mut world, id);
+        drop(world.edit_pool::<Name>());
+        drop(world.edit_pool::<Odd>());
+        world.verify().unwrap();
+    }
+}
+
+#[test]
+fn a_resource_is_had_by_who_has_the_world_alone_also_after_a_guard_was_leaked() {
+    let mut world = World::new();
+    world.insert_resource(5_u32);
+    mem::forget(world.resource_mut::<u32>());
+
+    *world.resource_or_init::<u32>() += 1;
+
+    *world.resource_or_insert_with(|| 0_u32) += 1;
+    assert_eq!(*world.resource::<u32>(), 7);
 }

@@ -778,3 +778,18 @@ fn whatever_happens_is_heard_once_in_order_by_listeners_readers_sets_and_watches
         (0..300).for_each(|_| scene.step());
     }
 }
+
+#[test]
+fn a_set_that_forgets_collects_also_after_a_guard_was_leaked() {
+    struct New;
+    #[derive(Component)]
+    struct Plain;
+    let mut world = World::new();
+    world.reactive::<New>().added::<Plain>().forget_lost().build();
+    let first = world.spawn(Plain);
+    std::mem::forget(world.pool_mut::<Plain>());
+    let (second, third) = (world.spawn(Plain), world.spawn(Plain));
+    world.despawn(second).unwrap();
+
+    assert_eq!(world.drain_reacted::<New>(), [first, third]);
+}

@@ -74,7 +74,7 @@ impl World {
     /// stay where they are.
     ///
     /// # Errors
-    /// As [`grouped`](Self::grouped).
+    /// As [`grouped`](Self::grouped), but guards that were leaked are disregarded.
     ///
     /// # Panics
     /// If `compare` does, or may if it is no total order; the order is as it was then.
@@ -100,6 +100,7 @@ impl World {
     ) -> Result<(), GroupError> {
         let number = group.number();
         let parts = self.pools_mut().parts_of(number).ok_or(GroupError::NoSuchGroup)?;
+        self.pools_mut().unmark_all();
         let orders: Vec<Vec<Entity>> = {
             let members = self.grouped::<D>(group)?;
             let sorted = parts.iter().map(|part| {

@@ -344,6 +344,6 @@ impl World {
     /// # Errors
     /// [`SnapshotError`]; the world is as it was then.
     pub fn apply(&mut self, delta: &Delta) -> Result<(), SnapshotError> {
-        SnapshotTypes::of(self)?.apply(self, delta)
+        SnapshotTypes::of_mut(self)?.apply(self, delta)
     }
 }

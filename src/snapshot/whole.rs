@@ -5,12 +5,21 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::error::SnapshotError;
 use super::state::State;
 use super::types::SnapshotTypes;
-use crate::world::World;
+use crate::world::{ResourceError, World};
 
 impl SnapshotTypes {
     /// Those that a world has among its resources.
     pub(super) fn of(world: &World) -> Result<Self, SnapshotError> {
-        world.try_resource::<Self>().map(|types| types.clone()).map_err(|_| SnapshotError::NoTypes)
+        match world.try_resource::<Self>() {
+            Ok(types) => Ok(types.clone()),
+            Err(ResourceError::Borrowed(conflict)) => Err(conflict.into()),
+            Err(_) => Err(SnapshotError::NoTypes),
+        }
+    }
+
+    /// Like [`of`](Self::of), but takes `&mut World` and therefore disregards guards that were leaked.
+    pub(super) fn of_mut(world: &mut World) -> Result<Self, SnapshotError> {
+        world.resource_slot::<Self>().cloned().ok_or(SnapshotError::NoTypes)
     }
 
     /// A world with the same entities, components, resources, groups and ticks.

@@ -330,10 +330,8 @@ impl Presence<'_> {
     #[track_caller]
     fn in_pool(&self, id: usize) -> bool {
         let pool = self.pools.at(id);
-        let tag = pool.tag();
-        let is_signed = self.signature & tag.bit == tag.bit;
-        if !is_signed || tag.keep != u64::MAX {
-            return is_signed;
+        if let Some(is_in) = pool.tag().says(self.signature) {
+            return is_in;
         }
         match pool.read() {
             Ok(map) => map.contains(self.entity),

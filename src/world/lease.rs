@@ -62,6 +62,14 @@ impl Pools {
         }
     }
 
+    /// Forgets all guards on components and groups that were leaked.
+    pub(crate) fn unmark_all(&mut self) {
+        for id in 0..self.len() {
+            self.at_mut(id).unmark();
+            self.unmark_family(self.at(id).tag().id);
+        }
+    }
+
     /// Takes the guards for a component that groups name.
     #[track_caller]
     pub(super) fn lease(&self, tag: &Tag) -> Result<Lease<'_>, BorrowConflict> {

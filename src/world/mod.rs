@@ -20,6 +20,7 @@ mod funeral;
 mod gate;
 mod group_order;
 mod grouping;
+mod holding;
 mod lease;
 mod lifecycle;
 mod locked;

@@ -96,11 +96,14 @@ impl Resources {
 }
 
 impl World {
-    /// A resource, for one who has the world to himself.
-    pub(super) fn resource_slot<R: Send + Sync + 'static>(&mut self) -> Option<&mut R> {
+    /// Returns a resource through `&mut self`: no borrow flag is checked.
+    pub(crate) fn resource_slot<R: Send + Sync + 'static>(&mut self) -> Option<&mut R> {
+        Some(self.resource_cell()?.get_mut())
+    }
+
+    fn resource_cell<R: Send + Sync + 'static>(&mut self) -> Option<&mut Cell<R>> {
         let at = *self.resources.by_type.get(&TypeId::of::<R>())?;
-        let cell = self.resources.slots[at].as_deref_mut()?.downcast_mut::<Cell<R>>()?;
-        Some(cell.get_mut())
+        self.resources.slots[at].as_deref_mut()?.downcast_mut()
     }
 
     /// Puts a resource into the world; one of the same type is replaced and returned.
@@ -245,8 +248,10 @@ impl World {
         &mut self,
         make: impl FnOnce() -> R,
     ) -> ResMut<'_, R> {
-        if self.resources.cell::<Cell<R>>(TypeId::of::<R>()).is_none() {
-            self.insert_resource(make());
+        match self.resource_cell::<R>() {
+            // Only a leaked guard can have left a mark: the world is borrowed uniquely.
+            Some(cell) => cell.unmark(),
+            None => drop(self.insert_resource(make())),
         }
         self.resource_mut()
     }

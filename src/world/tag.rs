@@ -58,6 +58,13 @@ impl Tag {
         }
     }
 
+    /// Whether the pool holds an entity with this signature; `None` if its bits are shared and the pool must be asked.
+    #[inline]
+    pub(super) fn says(&self, signature: u64) -> Option<bool> {
+        let is_signed = signature & self.bit == self.bit;
+        if is_signed && self.keep == u64::MAX { None } else { Some(is_signed) }
+    }
+
     /// The signature bit, and whether no other pool has it.
     pub(crate) fn bit(&self) -> (u64, bool) {
         (self.bit, self.keep != u64::MAX)

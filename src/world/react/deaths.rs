@@ -71,8 +71,7 @@ impl World {
     /// Notes that entities lose the components that somebody wants to hear of.
     pub(in crate::world) fn note_lost(&mut self, entities: &[Entity]) {
         for &entity in entities {
-            let ids: Vec<_> = self.component_ids(entity).collect();
-            for id in ids {
+            for id in self.held_ids(entity) {
                 if self.pools.at(id.index()).tag().is_noted {
                     let component = id.index() as u32;
                     self.pools.notes.push(Event { what: What::Removed, component, entity });

@@ -201,7 +201,7 @@ impl World {
         impl ComponentVisitor for Announce<'_> {
             fn visit<T: Component>(&mut self) {
                 let id = self.0.component_id::<T>().filter(|id| !self.2.contains(id));
-                if let Some(id) = id.filter(|_| self.0.has::<T>(self.1)) {
+                if let Some(id) = id.filter(|_| self.0.holds_all::<T>(self.1)) {
                     self.2.push(id);
                     self.0.announce_one(id.index() as u32, self.1);
                 }
@@ -226,8 +226,7 @@ impl World {
 
     /// Tells the listeners that an entity is about to lose all its components.
     pub(in crate::world) fn announce_all(&mut self, entity: Entity) {
-        let ids: Vec<_> = self.component_ids(entity).collect();
-        for id in ids {
+        for id in self.held_ids(entity) {
             self.announce_one(id.index() as u32, entity);
         }
     }

@@ -35,7 +35,7 @@ impl Reactive {
     /// Hears of an event to an entity that may be dead; `has` says whether it has the component now.
     ///
     /// That may be another answer than the event gives, which is old if it was noted through `&World`.
-    fn hear(&mut self, event: Event, is_alive: bool, has: impl Fn(u32, Entity) -> bool) {
+    fn hear(&mut self, event: Event, is_alive: bool, mut has: impl FnMut(u32, Entity) -> bool) {
         let Event { what, component, entity } = event;
         if self.collects.contains(&(what, component)) {
             if !self.forgets || what == What::Removed || has(component, entity) {
@@ -177,10 +177,9 @@ impl World {
         let is_alive = self.entities.is_alive(event.entity);
         let mut sets = mem::take(&mut self.pools.notes.reactive);
         for reactive in &mut sets {
-            let pools = &self.pools;
-            let has = |id: u32, entity| {
-                pools.at(id as usize).look().is_ok_and(|map| map.contains(entity))
-            };
+            // Without a guard, which one that was leaked would refuse.
+            let pools = &mut self.pools;
+            let has = |id: u32, entity| pools.at_mut(id as usize).map_mut().contains(entity);
             reactive.hear(event, is_alive, has);
         }
         self.pools.notes.reactive = sets;
