@@ -166,11 +166,12 @@ fn with_a_leaked_guard() -> (World, Entity) {
 #[test]
 fn who_has_the_world_alone_disregards_guards_that_were_leaked() {
     type Way = fn(&mut World, Entity);
-    let ways: [Way; 12] = [
+    let ways: [Way; 13] = [
         |world, id| world.despawn(id).unwrap(),
         |world, id| _ = world.despawn_batch([id]),
         |world, _| world.clear(),
         |world, _| world.clear_pool::<Name>(),
+        |world, id| assert!(world.take::<(Name, Odd)>(id).unwrap().is_some()),
         |world, id| assert!(world.remove::<(Name, Odd)>(id).unwrap().0.is_some()),
         |world, id| _ = world.remove_batch::<(Name, Odd)>([id]),
         |world, id| world.insert(id, (Name("c".into()), Odd(3))).unwrap(),

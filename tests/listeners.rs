@@ -668,6 +668,25 @@ fn what_was_done_before_the_last_refresh_is_not_heard_by_who_listens_from_then_o
 }
 
 #[test]
+fn a_bundle_is_taken_whole_or_not_at_all_if_a_listener_takes_a_part_of_it_away() {
+    let (mut world, ledger) = (World::new(), Ledger::new());
+    _ = world.on_remove::<Dropped>(|world, entity, _| _ = world.pool_mut::<B>().remove(entity));
+    let (mut lost, mut lost_b) = (world.removed::<Dropped>(), world.removed::<B>());
+    let e = world.spawn((Dropped(ledger.make(0)), B(1)));
+
+    assert!(world.take::<(Dropped, B)>(e).unwrap().is_none());
+
+    assert!(world.has::<Dropped>(e) && !world.has::<B>(e));
+    assert_eq!((ledger.living(), lost.read(&world).len(), lost_b.read(&world).len()), (1, 0, 1));
+    world.verify().unwrap();
+    // Nothing was left over for the next removal.
+    assert!(world.take::<Dropped>(e).unwrap().is_some());
+    assert_eq!(lost.read(&world).len(), 1);
+    world.refresh();
+    world.verify().unwrap();
+}
+
+#[test]
 fn however_many_a_listener_spawns_each_is_heard_of_once_in_order() {
     // So many that a search through all of them for each would not come to an end.
     let count = if cfg!(miri) { 100 } else { 150_000 };

@@ -130,6 +130,9 @@ impl World {
 
     /// Removes these components if `entity` has all of them, and returns them together.
     ///
+    /// If a listener to the removal of one of them takes another one away, through `&World`, the bundle cannot be put
+    /// together any more: the result is `None`, and the components that are left stay.
+    ///
     /// # Errors
     /// [`NoSuchEntity`] if it is not alive.
     ///
@@ -143,10 +146,13 @@ impl World {
         // What an operation that unwound has left comes first: listeners to it may take some away.
         self.deliver();
         self.gate(entity)?;
-        if !self.has::<B>(entity) {
+        if !self.holds_all::<B>(entity) {
             return Ok(None);
         }
-        self.announce::<B>(entity);
+        if self.pools.prepares_removal && !self.prepare_taking::<B>(entity) {
+            self.deliver();
+            return Ok(None);
+        }
         let removed = B::remove(&mut self.gate(entity)?);
         self.deliver();
         Ok(B::assemble(removed))

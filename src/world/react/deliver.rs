@@ -177,6 +177,20 @@ impl World {
         self.draft::<B>(entity);
     }
 
+    /// Like [`announce`](Self::announce), for components that go together or not at all; says whether they all can:
+    /// a listener may have taken one away.
+    #[cold]
+    pub(in crate::world) fn prepare_taking<B: Bundle>(&mut self, entity: Entity) -> bool {
+        if self.pools.hears_removal {
+            self.announce_each::<B>(entity);
+            if !self.holds_all::<B>(entity) {
+                return false;
+            }
+        }
+        self.draft::<B>(entity);
+        true
+    }
+
     /// Makes the entries for readers of those of these components that `entity` has, which are about to go.
     pub(in crate::world) fn draft<B: Bundle>(&mut self, entity: Entity) {
         // All copies before anything is changed: one of them may unwind.
