@@ -187,6 +187,10 @@ impl Books {
     fn reader(&mut self, len: usize) -> Arc<Place> {
         let end = self.end(len);
         let place = Arc::new(Place { next: AtomicU64::new(end), shown: AtomicU64::new(end) });
+        // Before the list grows, so that readers which are gone never outnumber the others.
+        if self.readers.len() == self.readers.capacity() {
+            self.readers.retain(|reader| reader.strong_count() > 0);
+        }
         self.readers.push(Arc::downgrade(&place));
         place
     }

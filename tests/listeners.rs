@@ -728,3 +728,16 @@ fn an_id_that_was_reserved_and_is_demanded_later_is_heard_of_once() {
 
     assert_eq!(log.take(), [format!("spawn {e}")]);
 }
+
+#[test]
+fn listeners_whose_scopes_have_ended_do_not_pile_up() {
+    let mut world = World::new();
+    let kept = Arc::new(());
+    for _ in 0..1000 {
+        let captured = Arc::clone(&kept);
+        let connection = world.on_add::<A>(move |_, _, _| _ = &captured);
+        drop(world.scope_connection(connection));
+    }
+
+    assert!(Arc::strong_count(&kept) < 50, "{}", Arc::strong_count(&kept));
+}

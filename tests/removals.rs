@@ -340,3 +340,18 @@ fn every_message_is_read_once_by_everybody_in_order_at_any_pace() {
         }
     }
 }
+
+#[test]
+fn messages_that_moved_to_another_world_are_dropped_there_when_all_have_read_them() {
+    let (mut one, mut other) = (World::new(), World::new());
+    let mut reader = one.message_cursor::<u32>();
+    other.insert_resource(one.remove_resource::<Messages<u32>>().unwrap());
+
+    for n in 0..100_u32 {
+        other.send(n);
+        assert_eq!(reader.read(&other).len(), 1);
+        other.refresh();
+    }
+
+    assert_eq!(other.resource::<Messages<u32>>().len(), 0);
+}

@@ -274,7 +274,7 @@ impl World {
             self.pools.is_heard = self.pools.has_hearers();
         }
         for nth in 0..self.react.trims.len() {
-            self.react.trims[nth](self);
+            self.react.trims[nth].1(self);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Messages: sent by anybody, read by any number of readers at a pace of their own.
 
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::ops::Index;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use crate::world::{Res, ResMut, ResourceError, World};
 #[derive(Debug)]
 pub struct Messages<M> {
     journal: Journal<M>,
+    /// The number of the world whose refresh drops what all have read; another one if they moved.
+    world: u64,
 }
 
 /// Reads messages, each once; see [`World::message_cursor`].
@@ -37,16 +40,31 @@ pub struct MessageBatch<'w, M> {
 impl<M: Send + Sync + 'static> Messages<M> {
     /// Those of a world, which has some from now on.
     fn of(world: &mut World) -> &mut Self {
-        if world.resource_slot::<Self>().is_none() {
-            world.insert_transient(Self { journal: Journal::default() });
-            world.react.trims.push(|world| {
+        let number = world.number();
+        if world.resource_slot::<Self>().is_none_or(|messages| messages.world != number) {
+            Self::settle_in(world);
+        }
+        world.resource_slot::<Self>().expect("it is there now")
+    }
+
+    /// Lets a world have messages, if it has none, and lets its refresh drop what all have read.
+    #[cold]
+    fn settle_in(world: &mut World) {
+        let number = world.number();
+        match world.resource_slot::<Self>() {
+            Some(messages) => messages.world = number,
+            None => world.insert_transient(Self { journal: Journal::default(), world: number }),
+        }
+        let trims = &mut world.react.trims;
+        // It may have had some before, that were removed.
+        if trims.iter().all(|(of, _)| *of != TypeId::of::<M>()) {
+            trims.push((TypeId::of::<M>(), |world| {
                 if let Some(messages) = world.resource_slot::<Self>() {
                     let read_by_all = messages.journal.trim();
                     drop(read_by_all);
                 }
-            });
+            }));
         }
-        world.resource_slot::<Self>().expect("it is there now")
     }
 
     /// Sends a message; nobody keeps it if there is no reader.
@@ -200,5 +218,22 @@ impl<M> Index<usize> for MessageBatch<'_, M> {
         assert!(at < len, "message {at} of {len}");
         let messages = self.messages.as_ref().expect("there are some, as there is a message");
         messages.journal.get(self.portion.start + at).expect("kept as long as it is read")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_are_removed_and_sent_again_are_trimmed_by_one_function() {
+        let mut world = World::new();
+        for n in 0..100_u32 {
+            world.send(n);
+            assert!(world.remove_resource::<Messages<u32>>().is_some());
+            world.send("another type");
+        }
+
+        assert_eq!(world.react.trims.len(), 2);
     }
 }

@@ -60,9 +60,12 @@ pub(super) struct React {
     /// Entities that were reserved while somebody listened to spawns.
     reserved: Mutex<Reserved>,
     watches: Watches,
-    /// What to do at each refresh for the types of messages there are.
-    trims: Vec<fn(&mut super::World)>,
+    /// What to do at each refresh for the types of messages there are, one entry for each type.
+    trims: Vec<(TypeId, Trim)>,
 }
+
+/// Drops what all readers of messages have read.
+type Trim = fn(&mut super::World);
 
 /// What the gate notes and whom it is for; lies beside the pools, which note it.
 #[derive(Debug, Default)]

@@ -47,7 +47,15 @@ impl<L> Default for List<L> {
 
 impl<L> List<L> {
     pub(super) fn add(&mut self, connection: Connection, listener: L) {
+        // Before the list grows, those go that have ended since the last event: so they never outnumber the others.
+        let is_full = self.0.len() == self.0.capacity();
+        let ended: Vec<_> = if is_full {
+            self.0.extract_if(.., |entry| !entry.is_alive()).collect()
+        } else {
+            Vec::new()
+        };
         self.0.push(Entry { connection, scopes: Vec::new(), listener });
+        drop(ended);
     }
 
     fn remove(&mut self, connection: Connection) -> Option<L> {
