@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::error::SnapshotError;
 use super::load::{Dangling, LoadReport, Loader, refuse_strays};
 use super::raw::{RawColumn, RawSections};
+use super::single::Replaced;
 use super::state::State;
 use crate::entity::Entity;
 use crate::world::World;
@@ -63,25 +64,25 @@ pub(super) fn merge(
     let local: FxHashMap<Entity, Entity> = pairs.iter().copied().collect();
     strays.extend(state.map_references(|entity| local.get(&entity).copied()));
     let report = LoadReport { skipped: std::mem::take(&mut state.skipped), dangling: strays };
-    world.all_at_once(|world| {
+    let replaced = world.all_at_once(|world| {
         let spawned = world.spawn_empty_batch(pairs.len()).expect("the ids were foreseen");
         debug_assert!(spawned.eq(pairs.iter().map(|(_, local)| *local)));
-        put(world, state, &local, &|_| false);
+        put(world, state, &local, &|_| false)
     });
+    drop(replaced);
     Ok(Merged { local, report })
 }
 
 /// Gives the values of a state to the entities that stand for its own; what was kept as bytes for
-/// some of them is forgotten.
+/// some of them is forgotten. Returns the resources that were replaced.
+#[must_use = "their drops wait until everything is in its place"]
 pub(super) fn put(
     world: &mut World,
     state: State,
     local: &FxHashMap<Entity, Entity>,
     is_renewed: &dyn Fn(Entity) -> bool,
-) {
-    for value in state.resources {
-        value.insert(world);
-    }
+) -> Vec<Replaced> {
+    let replaced = state.resources.into_iter().filter_map(|value| value.insert(world)).collect();
     let mapped = |column: RawColumn| {
         let values = column.values.into_iter();
         let values = values.filter_map(|(entity, value)| Some((*local.get(&entity)?, value)));
@@ -91,4 +92,5 @@ pub(super) fn put(
     for column in state.columns {
         column.insert(world, &|entity| local.get(&entity).copied());
     }
+    replaced
 }

@@ -126,15 +126,16 @@ impl Mirror {
         }
         let spawned = spawning.finish();
         let report = LoadReport { skipped: mem::take(&mut state.skipped), dangling: strays };
-        world.all_at_once(|world| {
+        let replaced = world.all_at_once(|world| {
             world.despawn_batch(gone);
             spawn_foreseen(world, spawned);
             remove_absent(&self.types, world, &state, &living, &next);
             let renewed: FxHashSet<Entity> =
                 living.iter().filter_map(|remote| next.get(remote).copied()).collect();
-            merge::put(world, state, &next, &|entity| renewed.contains(&entity));
+            merge::put(world, state, &next, &|entity| renewed.contains(&entity))
         });
         self.local = next;
+        drop(replaced);
         Ok(report)
     }
 

@@ -7,7 +7,7 @@
 use super::error::{SnapshotError, What};
 use super::kept::{Keepable, Kept};
 use super::raw::{RawColumn, RawSections};
-use super::single::Value;
+use super::single::{Replaced, Value};
 use super::together::{self, Size};
 use super::types::SnapshotTypes;
 use crate::entity::Entities;
@@ -72,10 +72,10 @@ impl Moment {
         Ok(())
     }
 
-    /// Puts everything back into a world, as if nothing had happened since. It has what was in the world
-    /// then: good for its memory only.
-    pub(super) fn put_back(&mut self, world: &mut World, types: &SnapshotTypes) {
-        types.put_resources(world, std::mem::take(&mut self.resources));
+    /// Puts everything back into a world without reserved entities, as if nothing had happened since. It has what was
+    /// in the world then, but for the resources, which are returned: good for its memory only.
+    pub(super) fn put_back(&mut self, world: &mut World, types: &SnapshotTypes) -> Vec<Replaced> {
+        let replaced = types.put_resources(world, std::mem::take(&mut self.resources));
         RawSections::put(world, std::mem::take(&mut self.raw));
         let size = Size::Filled(self.columns.iter().map(|column| column.len()).sum());
         let columns = self.columns.iter_mut().map(|column| &mut **column as &mut dyn Returning);
@@ -85,6 +85,7 @@ impl Moment {
         };
         world.return_to(self.tick, &mut self.book, &mut columns, &self.groups, exchange);
         world.relearn(&self.learnt);
+        replaced
     }
 
     /// Drops values that need it, and keeps the memory.

@@ -6,6 +6,7 @@ use std::fmt;
 use super::delta::Departures;
 use super::error::SnapshotError;
 use super::moment::Moment;
+use super::single::Replaced;
 use super::types::SnapshotTypes;
 use crate::world::World;
 
@@ -44,6 +45,15 @@ pub struct Rollback {
     spare: Vec<Moment>,
 }
 
+/// What is left when a state was put back.
+struct Returned {
+    /// The state and the later ones, all good for their memory only.
+    moment: Moment,
+    later: VecDeque<Moment>,
+    /// The resources that were in the world, to be dropped last.
+    replaced: Vec<Replaced>,
+}
+
 impl Rollback {
     /// Keeps up to `capacity` states, at least one.
     pub fn new(types: SnapshotTypes, capacity: usize) -> Self {
@@ -79,17 +89,18 @@ impl Rollback {
     /// does without.
     ///
     /// # Errors
-    /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then. If a guard on
-    /// something that is kept was leaked, the world is back, and that state is kept no more.
+    /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then.
     ///
     /// # Panics
-    /// If a `Clone` does, or the `Drop` of a value that was in the world: then the world is back, and that
-    /// state is kept no more.
+    /// If a `Clone` does, or the `Drop` of a component that was in the world: then the world is back, and that
+    /// state is kept no more. If the `Drop` of a resource that was in the world does: then the world is back, and the
+    /// state is kept. If a listener does that is told of reserved entities: then nothing has happened.
     pub fn back(&mut self, world: &mut World, steps: usize) -> Result<(), SnapshotError> {
-        let (mut moment, later) = self.put_back(world, steps)?;
+        let Returned { mut moment, later, replaced } = self.put_back(world, steps)?;
         moment.copy(world, &self.types)?;
         self.moments.push_back(moment);
         self.spare(later);
+        drop(replaced);
         Ok(())
     }
 
@@ -127,28 +138,27 @@ impl Rollback {
     /// # Errors
     /// [`SnapshotError::NoState`] if there are not so many; the world is as it was then.
     pub fn take_back(&mut self, world: &mut World, steps: usize) -> Result<(), SnapshotError> {
-        let (moment, later) = self.put_back(world, steps)?;
+        let Returned { moment, later, replaced } = self.put_back(world, steps)?;
         // Its lists are those of the world now, so it is the first to be used again.
         self.spare(later.into_iter().chain([moment]));
+        drop(replaced);
         Ok(())
     }
 
-    /// Puts a state into the world, in exchange for what was there. Returns it and the later ones, all
-    /// good for their memory only.
-    fn put_back(
-        &mut self,
-        world: &mut World,
-        steps: usize,
-    ) -> Result<(Moment, VecDeque<Moment>), SnapshotError> {
+    /// Puts a state into the world, in exchange for what was there.
+    fn put_back(&mut self, world: &mut World, steps: usize) -> Result<Returned, SnapshotError> {
         let kept = self.moments.len();
         let Some(nth) = kept.checked_sub(1).and_then(|last| last.checked_sub(steps)) else {
             return Err(SnapshotError::NoState { asked: steps, kept });
         };
+        // What listeners have to say of reserved entities comes before anything is exchanged: they may panic, and
+        // their commands may exchange the world.
+        world.settle();
         let later = self.moments.split_off(nth + 1);
         let Some(mut moment) = self.moments.pop_back() else { unreachable!("there are {kept}") };
-        moment.put_back(world, &self.types);
+        let replaced = moment.put_back(world, &self.types);
         Departures::forget(world);
-        Ok((moment, later))
+        Ok(Returned { moment, later, replaced })
     }
 
     /// Keeps the memory of moments that went, but nothing that somebody could wait for to be dropped.

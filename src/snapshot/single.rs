@@ -1,6 +1,6 @@
 //! Resources as snapshots see them.
 
-use std::any::{TypeId, type_name};
+use std::any::{Any, TypeId, type_name};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub(super) trait ResourceType: Send + Sync {
     /// The resource, for reading; `None` if there is none.
     fn open<'w>(&self, world: &'w World) -> Result<Option<Box<dyn Single + 'w>>, BorrowConflict>;
 
-    /// Removes the resource, if there is one.
-    fn remove(&self, world: &mut World);
+    /// Takes the resource out of a world, if there is one.
+    fn remove(&self, world: &mut World) -> Option<Replaced>;
 }
 
 /// One value, in a world or apart from it.
@@ -45,8 +45,12 @@ pub(super) trait Value: Single + Send + Sync {
 
     fn map_references(&mut self, map: &mut dyn FnMut(Entity) -> Option<Entity>);
 
-    fn insert(self: Box<Self>, world: &mut World);
+    /// Puts it into a world; returns the one that was there.
+    fn insert(self: Box<Self>, world: &mut World) -> Option<Replaced>;
 }
+
+/// A resource that was in a world. Its drop is code of the user's: it waits until everything else is in its place.
+pub(super) type Replaced = Box<dyn Any>;
 
 /// Reads a resource, perhaps of an older version.
 pub(super) trait SingleReader: Send + Sync {
@@ -94,8 +98,8 @@ impl<R: Snapshot> ResourceType for Of<R> {
         }
     }
 
-    fn remove(&self, world: &mut World) {
-        world.remove_resource::<R>();
+    fn remove(&self, world: &mut World) -> Option<Replaced> {
+        world.remove_resource::<R>().map(boxed)
     }
 }
 
@@ -138,9 +142,13 @@ impl<R: Snapshot> Value for Staged<R> {
         }
     }
 
-    fn insert(self: Box<Self>, world: &mut World) {
-        world.insert_resource(self.0);
+    fn insert(self: Box<Self>, world: &mut World) -> Option<Replaced> {
+        world.insert_resource(self.0).map(boxed)
     }
+}
+
+fn boxed<R: 'static>(resource: R) -> Replaced {
+    Box::new(resource)
 }
 
 impl<Old: Snapshot, R: Snapshot> SingleReader for Reading<Old, R> {

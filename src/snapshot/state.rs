@@ -103,17 +103,21 @@ impl State {
 
     /// Puts it into a world, in place of everything that lives there.
     pub(super) fn replace(self, world: &mut World, types: &SnapshotTypes) {
+        // Commands of listeners may exchange the world, so it is emptied before anything is put in.
+        world.depart();
         // Resources first: listeners to the components may look at them.
-        types.put_resources(world, self.resources);
+        let replaced = types.put_resources(world, self.resources);
         RawSections::put(world, self.raw);
         let columns = self.columns.into_iter().map(|column| column.into_incoming()).collect();
         world.arrive(self.book, columns, &self.groups);
+        drop(replaced);
     }
 
     /// Puts it into a world without entities or resources, which has been made for it.
     pub(super) fn put_quietly(self, world: &mut World) {
         for value in self.resources {
-            value.insert(world);
+            let replaced = value.insert(world);
+            debug_assert!(replaced.is_none());
         }
         RawSections::put(world, self.raw);
         let columns = self.columns.into_iter().map(|column| column.into_incoming()).collect();

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::column::{self, ColumnReader, ComponentType};
 use super::error::{SnapshotError, What};
 use super::form::Snapshot;
-use super::single::{self, ResourceType, SingleReader, Value};
+use super::single::{self, Replaced, ResourceType, SingleReader, Value};
 use crate::component::Component;
 use crate::world::World;
 
@@ -203,16 +203,21 @@ impl SnapshotTypes {
         Ok(copies)
     }
 
-    /// Puts these resources into a world, in place of all registered ones.
-    pub(super) fn put_resources(&self, world: &mut World, values: Vec<Box<dyn Value>>) {
+    /// Puts these resources into a world, in place of all registered ones, which are returned.
+    #[must_use = "their drops wait until everything is in its place"]
+    pub(super) fn put_resources(
+        &self,
+        world: &mut World,
+        values: Vec<Box<dyn Value>>,
+    ) -> Vec<Replaced> {
+        let mut replaced = Vec::new();
         for resource in self.resources() {
             if !values.iter().any(|value| value.name() == resource.name()) {
-                resource.remove(world);
+                replaced.extend(resource.remove(world));
             }
         }
-        for value in values {
-            value.insert(world);
-        }
+        replaced.extend(values.into_iter().filter_map(|value| value.insert(world)));
+        replaced
     }
 
     pub(super) fn column_reader(&self, name: &str, version: u32) -> Option<&dyn ColumnReader> {

@@ -172,9 +172,9 @@ impl World {
         pools.map(|pool| (pool.component_type(), pool.name(), len(pool))).collect()
     }
 
-    /// Replaces everything that lives by the entities of a book, and their components.
+    /// Lets the entities of a book, and their components, into a world that was [emptied](Self::depart).
     ///
-    /// What was there is gone as by [`clear`](Self::clear); what comes is told to listeners.
+    /// What comes is told to listeners.
     ///
     /// All that have a component live by that book: who has made the state has asked (W2).
     pub(crate) fn arrive(
@@ -185,7 +185,6 @@ impl World {
     ) {
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
-        self.depart();
         self.relearn(&Learnt::default());
         self.exchange(book, columns, Arriving::New, false, groups);
         self.fill_groups();
@@ -209,6 +208,8 @@ impl World {
 
     /// Puts back what was there at a tick, as if nothing had happened since: nobody is told.
     ///
+    /// The caller has settled: what listeners have to say comes before anything is exchanged.
+    ///
     /// The clock goes on, because others remember its ticks; what is known of changes moves with it.
     /// Book and columns become those that were there until now; `exchange` lets all columns do so.
     pub(crate) fn return_to(
@@ -219,7 +220,7 @@ impl World {
         groups: &GroupRecord,
         exchange: impl FnOnce(&mut [&mut dyn Returning], Return),
     ) {
-        self.settle();
+        self.pools.unmark_all();
         self.pools.groups.clear_members();
         let now = self.tick();
         let later = now.get().saturating_sub(at.get());
@@ -273,8 +274,8 @@ impl World {
         Arrival { pools, entities, ticks, is_signed, signed: 0, everybody: 0, returned }
     }
 
-    /// Empties the world, whatever listeners have to say.
-    fn depart(&mut self) {
+    /// Empties the world as by [`clear`](Self::clear), whatever listeners have to say.
+    pub(crate) fn depart(&mut self) {
         self.settle();
         // What the commands of listeners have spawned goes, too; not for ever.
         for _ in 0..8 {

@@ -385,3 +385,139 @@ fn required_components_that_were_not_saved_come_by_themselves() {
     assert_eq!(loaded.get::<Wheels>(e).unwrap().0, 0);
     loaded.verify().unwrap();
 }
+
+/// A resource whose drop may panic.
+#[derive(Snapshot, Serialize, Deserialize, Debug, PartialEq)]
+#[snapshot(clone)]
+struct Heavy(u32);
+
+impl Clone for Heavy {
+    fn clone(&self) -> Self {
+        Self(self.0)
+    }
+}
+
+impl Drop for Heavy {
+    fn drop(&mut self) {
+        burn(Act::Drop);
+    }
+}
+
+#[test]
+fn a_resource_whose_drop_panics_is_replaced_with_everything_else() {
+    let types = SnapshotTypes::new().component::<Small>().resource::<Heavy>().resource::<Score>();
+    let saved = |world: &World| types.save().to_bytes(world).unwrap();
+    let start = || {
+        let mut world = World::new();
+        world.insert_resource(Heavy(1));
+        world.insert_resource(Score(1));
+        world.spawn(Small(1));
+        world
+    };
+    let change = |world: &mut World| {
+        *world.resource_mut::<Heavy>() = Heavy(2);
+        *world.resource_mut::<Score>() = Score(2);
+        world.spawn(Small(2));
+    };
+    let panics = |work: &mut dyn FnMut()| {
+        FUSE.set(Some((Act::Drop, 0)));
+        let has_panicked = panics_as_planned(work);
+        FUSE.set(None);
+        has_panicked
+    };
+
+    for takes in [false, true] {
+        let mut world = start();
+        let mut past = Rollback::new(types.clone(), 3);
+        past.keep(&world).unwrap();
+        let kept = saved(&world);
+        change(&mut world);
+
+        assert!(panics(&mut || match takes {
+            true => past.take_back(&mut world, 0).unwrap(),
+            false => past.back(&mut world, 0).unwrap(),
+        }));
+
+        world.verify().unwrap();
+        assert_eq!(saved(&world), kept, "the world is back");
+        assert_eq!(past.len(), usize::from(!takes), "the state is kept");
+        if !takes {
+            change(&mut world);
+            past.back(&mut world, 0).unwrap();
+            assert_eq!(saved(&world), kept);
+        }
+    }
+
+    // One that goes because there was none, too.
+    let mut world = start();
+    let heavy = world.remove_resource::<Heavy>();
+    let mut past = Rollback::new(types.clone(), 3);
+    past.keep(&world).unwrap();
+    let kept = saved(&world);
+    change_back(&mut world, heavy);
+    assert!(panics(&mut || past.back(&mut world, 0).unwrap()));
+    assert_eq!((saved(&world), past.len()), (kept, 1));
+
+    let mut world = start();
+    change(&mut world);
+    let new = saved(&world);
+    let mut old = start();
+    assert!(panics(&mut || _ = types.load().replace(&mut old, &new).unwrap()));
+    old.verify().unwrap();
+    assert_eq!(saved(&old), new);
+
+    let mut old = start();
+    assert!(panics(&mut || _ = types.load().merge(&mut old, &new).unwrap()));
+    old.verify().unwrap();
+    assert_eq!((old.resource::<Heavy>().0, old.resource::<Score>().0), (2, 2));
+    assert_eq!(old.query::<&Small>().count(), 3);
+
+    let (mut old, mut mirror) = (start(), Mirror::new(types.clone()));
+    assert!(panics(&mut || _ = mirror.update(&mut old, &new).unwrap()));
+    old.verify().unwrap();
+    assert_eq!((mirror.len(), old.query::<&Small>().count()), (2, 3));
+    assert_eq!((old.resource::<Heavy>().0, old.resource::<Score>().0), (2, 2));
+}
+
+fn change_back(world: &mut World, heavy: Option<Heavy>) {
+    world.insert_resource(heavy.unwrap());
+    world.resource_mut::<Score>().0 = 5;
+}
+
+/// Going back settles first: what listeners have to say comes before anything is exchanged.
+#[test]
+fn a_listener_that_panics_before_the_way_back_costs_nothing() {
+    let types = types();
+    let mut world = world();
+    let mut past = Rollback::new(types, 3);
+    past.keep(&world).unwrap();
+    let kept = bytes(&world);
+    world.insert_resource(Score(7));
+    let connection = world.on_spawn(|_, _, _| planned_panic());
+    world.reserve_entity().unwrap();
+
+    assert!(panics_as_planned(|| past.back(&mut world, 0).unwrap()));
+
+    assert_eq!((past.len(), world.resource::<Score>().0), (1, 7), "nothing has happened");
+    world.verify().unwrap();
+    world.disconnect(connection);
+    past.back(&mut world, 0).unwrap();
+    assert_eq!((bytes(&world), past.len()), (kept, 1));
+}
+
+#[test]
+fn a_guard_that_was_leaked_costs_no_state_on_the_way_back() {
+    let mut world = world();
+    let mut past = Rollback::new(types(), 3);
+    past.keep(&world).unwrap();
+    let kept = bytes(&world);
+    world.spawn(Small(1));
+    world.remove::<Name>(world.entity_at(0).unwrap()).unwrap();
+    std::mem::forget(world.pool_mut::<Name>());
+    std::mem::forget(world.query::<&mut Fragile>());
+    std::mem::forget(world.resource_mut::<Score>());
+
+    past.back(&mut world, 0).unwrap();
+
+    assert_eq!((bytes(&world), past.len()), (kept, 1));
+}
