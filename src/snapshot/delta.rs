@@ -154,6 +154,7 @@ impl SnapshotTypes {
         let parts = DeltaParts::read(delta, self)?;
         let deaths: FxHashSet<Entity> = parts.deaths.iter().copied().collect();
         world.settle();
+        // With each: whether its index is free now, or will be after a death.
         let mut missing = Vec::new();
         for demanded in parts.mentioned() {
             match world.entity_at(demanded.index()) {
@@ -161,17 +162,20 @@ impl SnapshotTypes {
                 Some(living) if living != demanded && !deaths.contains(&living) => {
                     return Err(SnapshotError::Taken(SpawnAtError::Taken { demanded, living }));
                 }
-                _ => {
+                living => {
                     world.book().check_limit(demanded).map_err(SnapshotError::Taken)?;
-                    missing.push(demanded);
+                    missing.push((demanded, living.is_none()));
                 }
             }
         }
         world.all_at_once(|world| {
+            let born =
+                |is_free| missing.iter().filter(move |new| new.1 == is_free).map(|new| new.0);
+            // Before listeners are told of the deaths: they may reserve any id that is free.
+            world.bear_demanded(born(true));
             world.despawn_batch(parts.deaths.iter().copied());
-            for entity in missing {
-                world.spawn_at(entity, ()).expect("its index is free: seen above");
-            }
+            world.bear_demanded(born(false));
+            world.tell_of_births(missing.iter().map(|new| new.0));
             parts.put(world, self, &Some);
         });
         Ok(())

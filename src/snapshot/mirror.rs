@@ -127,16 +127,33 @@ impl Mirror {
         let spawned = spawning.finish();
         let report = LoadReport { skipped: mem::take(&mut state.skipped), dangling: strays };
         let replaced = world.all_at_once(|world| {
-            world.despawn_batch(gone);
-            spawn_foreseen(world, spawned);
-            remove_absent(&self.types, world, &state, &living, &next);
+            self.exchange(world, gone, &spawned, next);
+            remove_absent(&self.types, world, &state, &living, &self.local);
             let renewed: FxHashSet<Entity> =
-                living.iter().filter_map(|remote| next.get(remote).copied()).collect();
-            merge::put(world, state, &next, &|entity| renewed.contains(&entity))
+                living.iter().filter_map(|remote| self.get(*remote)).collect();
+            merge::put(world, state, &self.local, &|entity| renewed.contains(&entity))
         });
-        self.local = next;
         drop(replaced);
         Ok(report)
+    }
+
+    /// Lets new local entities come to life, and those die that are gone.
+    ///
+    /// Listeners to removals are told of the deaths, and may reserve ids or panic. So the new entities come to life
+    /// first, and the mirror knows all of them at any time: then the next snapshot mends what is left undone.
+    fn exchange(
+        &mut self,
+        world: &mut World,
+        gone: Vec<Entity>,
+        spawned: &[(Entity, Entity)],
+        next: FxHashMap<Entity, Entity>,
+    ) {
+        let born = || spawned.iter().map(|&(_, local)| local);
+        world.bear_foreseen(born());
+        self.local.extend(spawned.iter().copied());
+        world.despawn_batch(gone);
+        self.local = next;
+        world.tell_of_births(born());
     }
 
     /// Brings the world up to a [delta](World::delta_since) of the remote one.
@@ -166,30 +183,29 @@ impl Mirror {
         }
         let spawned = spawning.finish();
         world.all_at_once(|world| {
-            world.despawn_batch(gone);
-            spawn_foreseen(world, spawned);
-            parts.put(world, &self.types, &|remote| next.get(&remote).copied());
+            self.exchange(world, gone, &spawned, next);
+            parts.put(world, &self.types, &|remote| self.get(remote));
         });
-        self.local = next;
         Ok(())
     }
 
     /// Lets those local entities die that stand for a remote one and have no component; returns
     /// how many.
     pub fn despawn_orphans(&mut self, world: &mut World) -> usize {
-        let is_orphan = |local: &Entity| world.is_orphan(*local);
-        let mut orphans: Vec<(Entity, Entity)> = self
-            .local
-            .iter()
-            .filter(|(_, local)| is_orphan(local))
-            .map(|(&r, &l)| (r, l))
+        let followed = self.local.iter().map(|(&remote, &local)| (remote, local));
+        let mut orphans: Vec<(Entity, Entity)> = followed
+            .filter(|&(_, local)| world.is_alive(local) && world.held_ids(local).is_empty())
             .collect();
         // In an order that does not depend on a hash map: it decides about the next ids.
         orphans.sort_unstable();
-        for (remote, _) in &orphans {
-            self.local.remove(remote);
-        }
-        world.despawn_batch(orphans.into_iter().map(|(_, local)| local))
+        // Listeners hear of it when the mirror has forgotten them: they may panic.
+        world.all_at_once(|world| {
+            let count = world.despawn_batch(orphans.iter().map(|&(_, local)| local));
+            for (remote, _) in &orphans {
+                self.local.remove(remote);
+            }
+            count
+        })
     }
 }
 
@@ -213,7 +229,8 @@ struct Spawning<'a> {
     local: &'a mut FxHashMap<Entity, Entity>,
     world: &'a World,
     book: Option<Box<crate::entity::Entities>>,
-    spawned: Vec<Entity>,
+    /// The remote entities that get a new local one, and that.
+    spawned: Vec<(Entity, Entity)>,
     is_spawned: FxHashSet<Entity>,
 }
 
@@ -233,21 +250,13 @@ impl<'a> Spawning<'a> {
         let book = self.book.get_or_insert_with(|| Box::new(world.book().copy()));
         let new = book.try_spawn().map_err(SnapshotError::Out)?;
         self.local.insert(remote, new);
-        self.spawned.push(new);
+        self.spawned.push((remote, new));
         self.is_spawned.insert(new);
         Ok(new)
     }
 
-    fn finish(self) -> Vec<Entity> {
+    fn finish(self) -> Vec<(Entity, Entity)> {
         self.spawned
-    }
-}
-
-/// Spawns the entities whose ids were foreseen.
-fn spawn_foreseen(world: &mut World, foreseen: Vec<Entity>) {
-    for entity in foreseen {
-        // Not by order of the free list: what died just now is at its head.
-        world.spawn_at(entity, ()).expect("nobody else has got the id since");
     }
 }
 

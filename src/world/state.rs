@@ -159,6 +159,40 @@ impl World {
         (0..count).map(|_| book.try_spawn()).collect()
     }
 
+    /// Brings entities to life whose ids were [foreseen](Self::foresee_spawns).
+    ///
+    /// Listeners hear of them by [`tell_of_births`](Self::tell_of_births), so that what is done meanwhile is heard
+    /// before. If it unwinds, they hear at the next [`settle`](Self::settle).
+    pub(crate) fn bear_foreseen(&mut self, foreseen: impl IntoIterator<Item = Entity>) {
+        for entity in foreseen {
+            let born = self.entities.try_spawn();
+            debug_assert_eq!(born, Ok(entity), "nothing was spawned since");
+            self.note_born(entity);
+        }
+    }
+
+    /// Like [`bear_foreseen`](Self::bear_foreseen), for ids that were demanded and found free.
+    pub(crate) fn bear_demanded(&mut self, demanded: impl IntoIterator<Item = Entity>) {
+        for entity in demanded {
+            self.entities.spawn_at(entity).expect("the id was found free");
+            self.note_born(entity);
+        }
+    }
+
+    /// Lets listeners hear of entities that have come to life so.
+    pub(crate) fn tell_of_births(&mut self, entities: impl IntoIterator<Item = Entity>) {
+        for entity in entities {
+            self.settle_one(entity);
+        }
+    }
+
+    /// Remembers an entity of which listeners are to hear later.
+    fn note_born(&mut self, entity: Entity) {
+        if self.pools.hears_spawn {
+            self.note_reserved(entity);
+        }
+    }
+
     /// Does several operations; listeners hear of them when all are done.
     pub(crate) fn all_at_once<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
         self.batched(work)

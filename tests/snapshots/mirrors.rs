@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use esker::snapshot::{Delta, Mirror, NOBODY, SnapshotError};
-use esker::{Entity, World};
+use esker::{Commands, Component, Entity, World};
 
-use crate::common::{Rng, id};
+use crate::common::{Rng, id, panics_as_planned, planned_panic};
 use crate::for_seeds;
 use crate::kinds::*;
 
@@ -272,4 +272,139 @@ fn a_reference_to_nobody_is_not_waited_for() {
     assert_eq!((local.len(), mirror.len()), (1, 1));
     let here = mirror.get(a).unwrap();
     assert_eq!(local.get::<Link>(here).unwrap().first, NOBODY);
+}
+
+/// What a listener spawns when a value goes.
+#[derive(Component)]
+struct Wreck;
+
+fn spawns_wrecks(world: &mut World) {
+    let spawn = |_: &World, _: Entity, commands: &mut Commands<'_, '_>| {
+        (0..3).for_each(|_| _ = commands.spawn(Wreck));
+    };
+    _ = world.on_remove::<Small>(spawn);
+    _ = world.on_despawn(spawn);
+}
+
+#[test]
+fn ids_that_a_listener_takes_meanwhile_are_not_those_of_the_followed() {
+    let tracked = esker::snapshot::SnapshotTypes::new().component::<Small>().registered_only();
+    let (mut server, mut client, mut follower) = (World::new(), World::new(), World::new());
+    tracked.keep_departures(&mut server, 100);
+    let mut by_snapshot = Mirror::new(tracked.clone());
+    let mut by_delta = Mirror::new(tracked.clone());
+    let mut other = World::new();
+    for world in [&mut client, &mut follower, &mut other] {
+        spawns_wrecks(world);
+    }
+    let mut wrecks = 0;
+    let mut ids: Vec<Entity> = Vec::new();
+    for round in 0..4_u8 {
+        let sent = server.advance_tick();
+        // Some sink, and more come: at their places and at new ones.
+        let sinking: Vec<Entity> = ids.drain(..ids.len() / 2).collect();
+        wrecks += 6 * server.despawn_batch(sinking);
+        ids.extend((0..4 + round).map(|n| server.spawn(Small(n))));
+        let delta = tracked.delta(&server, sent).unwrap();
+
+        by_snapshot.update(&mut client, &tracked.save().to_bytes(&server).unwrap()).unwrap();
+        by_delta.apply(&mut follower, &delta).unwrap();
+        for (mirror, world) in [(&by_snapshot, &mut client), (&by_delta, &mut follower)] {
+            world.verify().unwrap();
+            assert_eq!(mirror.len(), ids.len());
+            for &there in &ids {
+                let here = world.get::<Small>(mirror.get(there).unwrap()).unwrap().0;
+                assert_eq!(here, server.get::<Small>(there).unwrap().0);
+            }
+            assert_eq!(world.query::<&Wreck>().count(), wrecks);
+            assert_eq!(world.len(), wrecks + ids.len());
+        }
+        // A world with the same ids cannot take one that a wreck has, and says so.
+        match tracked.apply(&mut other, &delta) {
+            Ok(()) => {}
+            Err(error) => assert!(matches!(error, SnapshotError::Taken(_)) && round > 1, "{error}"),
+        }
+        other.verify().unwrap();
+    }
+}
+
+#[test]
+fn a_delta_for_free_ids_has_them_also_if_a_listener_spawns_meanwhile() {
+    let tracked = esker::snapshot::SnapshotTypes::new().component::<Small>().registered_only();
+    let mut server = World::new();
+    tracked.keep_departures(&mut server, 100);
+    let a = server.spawn(Small(1));
+    let mut client = tracked.load().to_world(&tracked.save().to_bytes(&server).unwrap()).unwrap();
+    spawns_wrecks(&mut client);
+    let sent = server.advance_tick();
+    let b = server.spawn(Small(2));
+    server.despawn(a).unwrap();
+    let c = server.spawn(Small(3));
+
+    tracked.apply(&mut client, &tracked.delta(&server, sent).unwrap()).unwrap();
+
+    client.verify().unwrap();
+    assert_eq!((client.get::<Small>(b).unwrap().0, client.get::<Small>(c).unwrap().0), (2, 3));
+    assert_eq!((client.len(), client.query::<&Wreck>().count()), (2 + 6, 6));
+}
+
+#[test]
+fn listeners_hear_of_deaths_before_births_and_of_births_before_values() {
+    use std::sync::{Arc, Mutex};
+    let types = esker::snapshot::SnapshotTypes::new().component::<Small>().registered_only();
+    let (mut server, mut client) = (World::new(), World::new());
+    let a = server.spawn(Small(1));
+    let mut mirror = Mirror::new(types.clone());
+    mirror.update(&mut client, &types.save().to_bytes(&server).unwrap()).unwrap();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = |word: &'static str| {
+        let heard = Arc::clone(&heard);
+        move |_: &World, _: Entity, _: &mut Commands<'_, '_>| heard.lock().unwrap().push(word)
+    };
+    _ = client.on_spawn(hears("spawn"));
+    _ = client.on_add::<Small>(hears("add"));
+    _ = client.on_despawn(hears("despawn"));
+    server.despawn(a).unwrap();
+    server.spawn(Small(2));
+
+    mirror.update(&mut client, &types.save().to_bytes(&server).unwrap()).unwrap();
+    client.refresh();
+
+    assert_eq!(*heard.lock().unwrap(), ["despawn", "spawn", "add"]);
+}
+
+/// A listener that panics once leaves no entity behind that the mirror does not know.
+#[test]
+fn a_mirror_knows_all_its_entities_also_if_a_listener_panics() {
+    let types = esker::snapshot::SnapshotTypes::new().component::<Small>().registered_only();
+    type Listen = fn(&mut World) -> esker::world::Connection;
+    let listens: [Listen; 3] = [
+        |world| world.on_remove::<Small>(|_, _, _| planned_panic()),
+        |world| world.on_spawn(|_, _, _| planned_panic()),
+        |world| world.on_despawn(|_, _, _| planned_panic()),
+    ];
+    for (nth, listen) in listens.into_iter().enumerate() {
+        let (mut server, mut client) = (World::new(), World::new());
+        let ids: Vec<Entity> = (0..4).map(|n| server.spawn(Small(n))).collect();
+        let mut mirror = Mirror::new(types.clone());
+        mirror.update(&mut client, &types.save().to_bytes(&server).unwrap()).unwrap();
+        server.despawn(ids[0]).unwrap();
+        server.remove::<Small>(ids[1]).unwrap();
+        server.spawn(Small(7));
+        let sent = types.save().to_bytes(&server).unwrap();
+        let connection = listen(&mut client);
+
+        assert!(panics_as_planned(|| mirror.update(&mut client, &sent)), "{nth}");
+        client.verify().unwrap();
+        client.disconnect(connection);
+        mirror.update(&mut client, &sent).unwrap();
+
+        assert_eq!((mirror.len(), client.len()), (4, 4), "{nth}");
+        assert_eq!(client.query::<&Small>().count(), 3);
+        let connection = listen(&mut client);
+        _ = panics_as_planned(|| mirror.despawn_orphans(&mut client));
+        client.disconnect(connection);
+        mirror.despawn_orphans(&mut client);
+        assert_eq!((mirror.len(), client.len()), (3, 3), "{nth}");
+    }
 }
