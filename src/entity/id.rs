@@ -164,13 +164,21 @@ impl Error for ParseEntityError {}
 impl FromStr for Entity {
     type Err = ParseEntityError;
 
-    /// Reads what `Display` writes.
+    /// Reads what `Display` writes, and nothing else: no sign, no leading zero.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let halves = text.split_once('v');
-        let id = halves
-            .and_then(|(index, version)| Self::new(index.parse().ok()?, version.parse().ok()?));
+        let id = halves.and_then(|(index, version)| Self::new(half(index)?, half(version)?));
         id.ok_or_else(|| ParseEntityError { text: text.to_owned() })
     }
+}
+
+/// Reads one half of an id. `u32::from_str` would also accept `+7` and `007`.
+fn half(text: &str) -> Option<u32> {
+    let is_canonical = match text.as_bytes() {
+        [b'0', _, ..] => false,
+        digits => digits.iter().all(u8::is_ascii_digit),
+    };
+    if is_canonical { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]
@@ -214,7 +222,12 @@ mod tests {
 
     #[test]
     fn text_that_is_no_id_is_refused_with_the_remedy() {
-        for text in ["", "12", "v", "12v", "v3", "-1v0", "4294967295v0", "0v4294967295", "1v2v3"] {
+        let out_of_range = ["4294967295v0", "0v4294967295", "99999999999999999999v0"];
+        let odd =
+            ["", "12", "v", "12v", "v3", "-1v0", "1v2v3", " 1v0", "1v0 ", "1V0", "0x1v0", "١v0"];
+        // One id has one text: two texts that are equal as ids would be two keys of a map.
+        let not_canonical = ["+1v0", "1v+0", "+1v+0", "01v0", "1v00", "00v0", "1_0v0"];
+        for text in odd.into_iter().chain(out_of_range).chain(not_canonical) {
             let error = text.parse::<Entity>().unwrap_err().to_string();
 
             assert!(error.contains(text) && error.contains("12v3"), "{error}");
