@@ -15,6 +15,8 @@ mod bombs;
 mod common;
 #[path = "common/counting.rs"]
 mod counting;
+#[path = "snapshots/forged.rs"]
+mod forged;
 #[path = "snapshots/kinds.rs"]
 mod kinds;
 

@@ -37,11 +37,11 @@ impl Entities {
             if !live && slot.version() > self.limits.last_version && !slot.is_retired() {
                 return Err(format!("E3: slot {index} would give out a spent version"));
             }
+            if !live && slot.version() == 0 {
+                return Err(format!("E3: dead slot {index} would give out the first version"));
+            }
             if !live && slot.word.load(Ordering::Relaxed) != 0 {
                 return Err(format!("E1: dead slot {index} has a word"));
-            }
-            if slot.is_unused() {
-                return Err(format!("E1: slot {index} is among the near ones, but unused"));
             }
         }
         if alive != self.len() {
@@ -84,6 +84,7 @@ mod tests {
         attempt(|book| book.free = END, "E2");
         attempt(|book| book.free = 1, "E2");
         attempt(|book| book.limits.last_version = 0, "E3");
+        attempt(|book| book.near[1].set_dead(END, 0), "E3");
         attempt(|book| book.near[1].word.store(1, Ordering::Relaxed), "E1");
     }
 }

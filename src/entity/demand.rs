@@ -92,7 +92,12 @@ impl Entities {
     pub(super) fn next_free_demanded(&mut self) -> Option<usize> {
         while self.free != END {
             let index = self.free - 1;
-            let Some(link) = self.demanded_link(index) else { return self.next_free() };
+            let Some(link) = self.demanded_link(index) else {
+                let place = self.near_place(index);
+                let is_free = self.near.get(place).is_some_and(|slot| !slot.is_live(index));
+                assert!(is_free, "E2: the free list leads to index {index}, which is not free");
+                return self.next_free();
+            };
             self.free = link;
             let version = self.slot(index).expect("a demanded slot exists").version();
             let record = self.demanded.get_mut(&index).expect("it has a link");

@@ -139,11 +139,12 @@ impl Entities {
     pub(crate) fn unclaim(&mut self, entities: &[Entity]) {
         for &entity in entities.iter().rev() {
             let place = self.near_place(entity.index());
-            // A slot whose first entity this is was made for it, and is the last one.
-            if entity.version() == 0 {
-                debug_assert_eq!(place + 1, self.near.len());
-                self.near.truncate(place);
+            // A slot whose first entity this is was made for it, and is the last one. Another last one has
+            // versions that must be remembered.
+            if entity.version() == 0 && place + 1 == self.near.len() {
+                self.near.pop();
             } else {
+                debug_assert!(entity.version() > 0, "E3");
                 self.near[place].set_dead(self.free, entity.version());
                 self.free = entity.index() + 1;
                 self.recent.put(iter::once(self.free));

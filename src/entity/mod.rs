@@ -15,7 +15,8 @@
 //!   each exactly once. (A slot that was demanded out of the middle of the list stays threaded
 //!   through its record in `demanded` until the list is read that far.)
 //! - **E3** – a version changes when its id dies, and the ids given out by themselves never
-//!   repeat one: a slot whose versions are used up is retired.
+//!   repeat one: a slot whose versions are used up is retired. So the version of a dead slot is
+//!   above 0: version 0 is given out only with a slot that is made for it.
 //! - **E4** – under `&self` only the reservation cursor moves, forward; [`Entities::settle`]
 //!   commits it.
 

@@ -338,6 +338,10 @@ impl Entities {
         if slot.is_live(index) || slot.is_retired() && slot.number() == END {
             return Ok(());
         }
+        // Version 0 is given out only with a slot that is made for it: `unclaim` relies on that.
+        if slot.version() == 0 {
+            return Err(format!("slot {index} is free and has had no entity"));
+        }
         // A retired slot has no link, and a version that is spent retires its slot.
         if slot.is_retired() || slot.version() > self.limits.last_version {
             return Err(format!("slot {index} would give out a spent version"));

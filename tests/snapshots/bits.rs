@@ -225,9 +225,11 @@ impl Parts {
             8 if !self.slots.is_empty() => {
                 // A loop or a jump in the free list, a slot that lives or dies.
                 let (at, from) = (rng.below(self.slots.len()), rng.below(self.slots.len()));
-                self.slots[at] = match rng.below(3) {
+                self.slots[at] = match rng.below(4) {
                     0 => self.slots[from],
                     1 => self.slots[at] ^ 1 << rng.below(64),
+                    // The first version once more.
+                    2 => u64::from(self.slots[at] as u32),
                     _ => big(rng),
                 };
             }
@@ -295,6 +297,48 @@ impl Parts {
                 }
             }
             _ => self.format = big(rng) as u32,
+        }
+    }
+
+    /// Says something about ids that is not so, with counts that fit.
+    pub fn lie_about_book(&mut self, rng: &mut Rng) {
+        let number = |parts: &Self, rng: &mut Rng| {
+            let near = rng.below(parts.slots.len() + 2) as u32;
+            rng.pick(&[0, 1, near, near, near, 300, 90_000, u32::MAX - 1, u32::MAX])
+        };
+        let slot = |parts: &Self, rng: &mut Rng| {
+            let version = rng.pick(&[0, 0, 1, 2, 3, u32::MAX - 1, u32::MAX]);
+            u64::from(version) << 32 | u64::from(number(parts, rng))
+        };
+        match rng.below(8) {
+            0 => self.book[rng.pick(&[0, 1, 3, 4])] = number(self, rng),
+            1..4 if !self.slots.is_empty() => {
+                let at = rng.below(self.slots.len());
+                self.slots[at] = slot(self, rng);
+            }
+            4 if !self.slots.is_empty() => {
+                // A slot out of the list, and one into it.
+                let (at, from) = (rng.below(self.slots.len()), rng.below(self.slots.len()));
+                let head = self.book[4];
+                self.book[4] = self.book[0].wrapping_add(at as u32 + 1);
+                self.slots[at] = self.slots[from] >> 32 << 32 | u64::from(head);
+            }
+            5 => {
+                let index = number(self, rng);
+                let bits = match rng.below(3) {
+                    0 => slot(self, rng),
+                    // Alive, and dead.
+                    1 => slot(self, rng) >> 32 << 32 | (u64::from(index) + 1),
+                    _ => slot(self, rng) >> 32 << 32,
+                };
+                self.far.push((index, bits));
+            }
+            6 => {
+                let is_threaded = rng.below(2) as u8;
+                let link = u32::from(is_threaded) * number(self, rng);
+                self.demanded.push((number(self, rng), is_threaded, link, number(self, rng)));
+            }
+            _ => self.habits.push((rng.below(3) as u64, number(self, rng))),
         }
     }
 

@@ -139,7 +139,7 @@ pub fn eventful(seed: u64, changes: usize) -> World {
 pub fn change(world: &mut World, rng: &mut Rng) -> u64 {
     let living: Vec<Entity> = world.entities().collect();
     let some = |rng: &mut Rng| if living.is_empty() { id(3, 0) } else { rng.pick(&living) };
-    match rng.below(32) {
+    match rng.below(34) {
         0..10 => match world.try_spawn(()) {
             Ok(new) => {
                 for _ in 0..rng.below(6) {
@@ -179,6 +179,15 @@ pub fn change(world: &mut World, rng: &mut Rng) -> u64 {
             world.advance_tick();
             6
         }
+        31 => {
+            // More is promised than comes: what was brought to life for it is taken back.
+            let (promised, given) = (rng.below(40), rng.index_below(20));
+            batch_that_promises(world, promised, (0..given).map(|n| Rare(n.into()))) as u64
+        }
+        32 => {
+            let mut query = world.query_mut::<(Entity, &mut Small, Option<&Name>)>();
+            query.iter_mut().map(|(id, ..)| id.to_bits()).fold(7, u64::wrapping_add)
+        }
         _ if rng.one_in(20) => {
             world.clear_pool::<Stable>();
             4
@@ -188,6 +197,32 @@ pub fn change(world: &mut World, rng: &mut Rng) -> u64 {
             5
         }
     }
+}
+
+/// Spawns these by an iterator that promises more than it gives, as far as there are ids.
+pub fn batch_that_promises(
+    world: &mut World,
+    promised: usize,
+    bundles: impl ExactSizeIterator<Item = Rare>,
+) -> usize {
+    struct Promise<I>(I, usize);
+    impl<I: Iterator> Iterator for Promise<I> {
+        type Item = I::Item;
+
+        fn next(&mut self) -> Option<I::Item> {
+            self.0.next()
+        }
+
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (self.1, None)
+        }
+    }
+    // Where too few ids are left a batch panics.
+    let mut copy = types().registered_only().clone_world(world).unwrap();
+    if copy.spawn_empty_batch(bundles.len()).is_err() {
+        return 0;
+    }
+    world.spawn_batch(Promise(bundles, promised)).count()
 }
 
 fn insert(world: &mut World, rng: &mut Rng, entity: Entity, others: &[Entity]) -> u64 {
