@@ -3,11 +3,35 @@
 //! A vector doubles, so that one of many megabytes may be half empty. These arrays double as long as they
 //! are small, which makes few moves, and grow by half from [`LARGE`] bytes on: such blocks are mapped by the
 //! operating system, which moves them without copying.
+//!
+//! How much is to come is often known only by the size hint of an iterator, and that may lie. Room is made for as
+//! much of it as takes [`TRUSTED_BYTES`]; an array that turns out to need more grows as any other.
 
 /// Bytes from which on an array grows by half.
 ///
 /// Below it a doubled array wastes little, and is made with fewer moves.
 const LARGE: usize = 1 << 24;
+
+/// Bytes that are reserved at most because a size hint says so.
+const TRUSTED_BYTES: usize = 1 << 28;
+
+/// Rows that are believed in at most, however small they are.
+const TRUSTED_ROWS: usize = 1 << 20;
+
+/// For how many rows of this many bytes room is made, if so many are promised.
+pub(crate) fn trusted(promised: usize, row_bytes: usize) -> usize {
+    promised.min(TRUSTED_ROWS).min(TRUSTED_BYTES / row_bytes.max(1))
+}
+
+/// Collects what an iterator gives, whatever its size hint says.
+///
+/// `Iterator::collect` reserves what the hint promises, and panics or aborts if it promises too much.
+pub(crate) fn collect<T>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut collected = Vec::with_capacity(trusted(values.size_hint().0, size_of::<T>()));
+    // Not `extend`, which asks for the hint, too.
+    values.for_each(|value| push(&mut collected, value));
+    collected
+}
 
 /// Adds a value at the end.
 #[inline(always)]
@@ -73,6 +97,33 @@ mod tests {
         attempt([7_u64; 64], 150_000);
         attempt([7_u64; 300], 30_000);
         attempt((), 1000);
+    }
+
+    #[test]
+    fn a_promise_is_believed_by_bytes() {
+        assert_eq!(trusted(1000, 8), 1000);
+        assert_eq!(trusted(usize::MAX, 0), TRUSTED_ROWS);
+        assert_eq!(trusted(usize::MAX, 1 << 20), TRUSTED_BYTES >> 20);
+        assert_eq!(trusted(usize::MAX, usize::MAX), 0);
+    }
+
+    #[test]
+    fn what_is_collected_does_not_depend_on_the_hint() {
+        struct Liar(std::ops::Range<u32>);
+        impl Iterator for Liar {
+            type Item = [u64; 512];
+
+            fn next(&mut self) -> Option<[u64; 512]> {
+                self.0.next().map(|n| [n.into(); 512])
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                (usize::MAX, None)
+            }
+        }
+        let values = collect(Liar(0..3));
+        assert_eq!(values.iter().map(|value| value[511]).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(values.capacity() * size_of::<[u64; 512]>() <= TRUSTED_BYTES);
     }
 
     #[test]

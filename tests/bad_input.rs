@@ -397,6 +397,98 @@ fn a_demanded_far_id_with_components_costs_a_few_pages() {
     }
 }
 
+// Defect 14: they were counted one by one, to four billion.
+#[test]
+fn more_entities_than_there_are_ids_are_refused_at_once() {
+    let mut world = World::new();
+    let ids: Vec<Entity> = world.spawn_batch((0..100).map(InPacked)).collect();
+    world.despawn_batch(ids[20..40].iter().copied());
+    world.spawn_at(id(7_000_000, 3), ()).unwrap();
+    world.spawn_at(id(25, 0), ()).unwrap();
+    let left = Entity::MAX_INDEX as usize - world.len();
+
+    for count in [left + 1, u32::MAX as usize, usize::MAX] {
+        let refused = world.spawn_empty_batch(count).unwrap_err();
+        assert_eq!(refused.limit, Entity::MAX_INDEX);
+    }
+    let mut small = World::builder().entity_limit(10).build();
+    assert!(small.spawn_empty_batch(11).is_err());
+    assert_eq!(small.spawn_empty_batch(10).unwrap().len(), 10);
+    world.verify().unwrap();
+}
+
+/// Says that this many come, and gives fewer.
+struct Liar<I>(I, usize);
+
+impl<I: Iterator> Iterator for Liar<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.1, None)
+    }
+}
+
+#[derive(Component)]
+struct Tile(#[allow(dead_code, reason = "it is large")] [u64; 4096]);
+
+#[derive(Component)]
+#[component(storage = Indexed)]
+struct PinnedTile(#[allow(dead_code, reason = "it is large")] [u64; 4096]);
+
+#[derive(Component)]
+#[component(track, storage = Hashed)]
+struct TrackedTile(#[allow(dead_code, reason = "it is large")] [u64; 4096]);
+
+/// What a size hint may cost beyond what comes.
+const TRUSTED_BYTES: usize = 300 << 20;
+
+// Defect 28: a million rows were believed, whatever a row takes.
+#[test]
+fn a_size_hint_that_lies_takes_no_more_than_a_fixed_amount() {
+    fn attempt<B: esker::Bundle>(rows: usize, make: impl Fn() -> B) {
+        for promised in [rows, 100_000, 1 << 40, usize::MAX] {
+            let mut world = World::new();
+            let bundles = || std::iter::repeat_with(&make).take(rows);
+            let asked = bytes_asked(|| drop(world.spawn_batch(Liar(bundles(), promised))));
+            assert!(asked < TRUSTED_BYTES, "{asked} bytes for {rows} rows, {promised} promised");
+            assert_eq!(world.len(), rows);
+            world.verify().unwrap();
+        }
+    }
+    attempt(3, || Tile([7; 4096]));
+    attempt(3, || (Tile([7; 4096]), PinnedTile([7; 4096]), InPacked(7)));
+    attempt(3, || TrackedTile([7; 4096]));
+    attempt(3, || Tag);
+    attempt(3, || ());
+    attempt(3, || (InPacked(1), InIndexed(2), InHashed(3)));
+}
+
+#[test]
+fn other_calls_survive_a_size_hint_that_lies() {
+    for has_listeners in [false, true] {
+        let mut world = World::new();
+        let ids: Vec<Entity> = world.spawn_batch((0..50).map(InPacked)).collect();
+        if has_listeners {
+            _ = world.on_remove::<InPacked>(|_: &World, _, _: &mut esker::Commands<'_, '_>| ());
+            _ = world.on_despawn(|_: &World, _, _: &mut esker::Commands<'_, '_>| ());
+        }
+        let lie = |ids: &[Entity]| Liar(ids.to_vec().into_iter(), usize::MAX);
+        let asked = bytes_asked(|| {
+            let pairs = Liar(ids.iter().map(|&id| (id, InHashed(1))), usize::MAX);
+            assert_eq!(world.insert_batch(pairs), 50);
+            assert_eq!(world.remove_batch::<InPacked>(lie(&ids[..9])), 9);
+            assert_eq!(world.query::<&InHashed>().iter_many(lie(&ids)).count(), 50);
+            assert_eq!(world.despawn_batch(lie(&ids[..30])), 30);
+        });
+        assert!(asked < 40 << 20, "{asked}");
+        world.verify().unwrap();
+    }
+}
+
 #[test]
 fn the_highest_index_of_all_is_an_ordinary_one() {
     let mut world = World::new();

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::slot::END;
+use super::slot::{END, indexed_page};
 use super::{Entities, Entity, OutOfEntities};
 use crate::sync::{get_alone, set_alone};
 
@@ -93,12 +93,28 @@ impl Entities {
         if count <= self.plain.saturating_sub(self.near.len()) {
             return Ok(());
         }
-        let mut cursor = pack(self.free, self.fresh());
-        for _ in 0..count {
-            let (free, fresh) = unpack(cursor);
-            cursor = self.reserve_from(free, fresh)?.1;
+        // Unused indices are counted by arithmetic, so the walk is no longer than the free list.
+        let mut missing = count.saturating_sub(self.unused_indices());
+        let mut free = self.free;
+        while missing > 0 {
+            if free == END {
+                return Err(OutOfEntities { limit: self.limits.range.len() as u32 });
+            }
+            let index = free - 1;
+            free = self.link(index);
+            missing -= usize::from(self.demanded_link(index).is_none());
         }
         Ok(())
+    }
+
+    /// How many ids can be given out beyond the near slots.
+    fn unused_indices(&self) -> usize {
+        let ahead = self.fresh()..self.limits.range.end;
+        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let taken = far.filter(|&(index, slot)| {
+            ahead.contains(&index) && (slot.is_live(index) || slot.is_retired())
+        });
+        ahead.len() - taken.count()
     }
 
     /// Brings every reserved id to life.
@@ -121,6 +137,46 @@ impl Entities {
         while self.fresh() < fresh {
             self.next_fresh().expect("the cursor found this index unused");
             self.count_alive();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Limits;
+    use super::*;
+
+    /// How many ids are left, by taking them all.
+    fn left(book: &Entities) -> usize {
+        let book = book.copy();
+        std::iter::from_fn(|| book.reserve().ok()).count()
+    }
+
+    #[test]
+    fn room_is_foreseen_to_the_last_id() {
+        let limits = Limits { range: 5..60, fixed: false, last_version: 2 };
+        let mut book = Entities::with_limits(limits);
+        let id = |index, version| Entity::new(index, version).unwrap();
+        // Demanded ahead: alive, dead, retired; and outside of the range.
+        for far in [id(30, 0), id(31, 1), id(40, 2), id(59, 7), id(3, 0), id(60, 0), id(9000, 0)] {
+            book.spawn_at(far).unwrap();
+        }
+        book.despawn(id(31, 1)).unwrap();
+        book.despawn(id(40, 2)).unwrap();
+        let mut seed = 7_u32;
+        for _ in 0..600 {
+            seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+            let index = 5 + seed / 65_536 % 40;
+            match (seed >> 8) % 5 {
+                0 => _ = book.spawn_at(id(index, seed >> 30)),
+                1 | 2 => _ = book.at(index).map(|living| book.despawn(living)),
+                _ => _ = book.try_spawn(),
+            }
+            let left = left(&book);
+
+            assert!(book.check_room(left).is_ok());
+            assert!(book.check_room(left + 1).is_err() && book.check_room(usize::MAX).is_err());
+            book.check().unwrap();
         }
     }
 }

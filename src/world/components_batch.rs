@@ -8,6 +8,7 @@ use std::mem;
 
 use super::{Bundle, World};
 use crate::entity::Entity;
+use crate::growth;
 
 impl World {
     /// Gives each of many entities its components and returns how many were alive.
@@ -51,7 +52,7 @@ impl World {
     #[doc(alias = "erase")]
     pub fn remove_batch<B: Bundle>(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
         if self.pools.hears_removal {
-            let entities: Vec<Entity> = entities.into_iter().collect();
+            let entities = growth::collect(entities.into_iter());
             self.announce_many::<B>(&entities);
             return self.remove_all::<B>(entities);
         }

@@ -10,6 +10,7 @@ use std::mem;
 use super::World;
 use super::funeral::Funeral;
 use crate::entity::Entity;
+use crate::growth;
 
 /// Entities of a block: their slots in one pool stay in the first-level cache.
 pub(super) const BLOCK: usize = 64;
@@ -31,7 +32,7 @@ impl World {
     /// ```
     pub fn despawn_batch(&mut self, entities: impl IntoIterator<Item = Entity>) -> usize {
         if self.pools.death_needs_care {
-            return self.despawn_all_with_care(entities.into_iter().collect());
+            return self.despawn_all_with_care(growth::collect(entities.into_iter()));
         }
         self.detach_all(entities)
     }

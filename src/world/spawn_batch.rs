@@ -2,13 +2,11 @@
 
 use std::iter::FusedIterator;
 
-use super::batch::Batch;
+use super::batch::{Batch, row_bytes};
 use super::bundle::repeated_component;
 use super::{Bundle, World};
 use crate::entity::Entity;
-
-/// Room made in advance on the word of an iterator's size hint, at most; hints may lie.
-const TRUSTED_HINT: usize = 1 << 20;
+use crate::growth;
 
 impl World {
     /// Brings an entity to life for each bundle of `bundles`.
@@ -111,7 +109,9 @@ where
                 bundles.for_each(|bundle| each(world.spawn(bundle)));
             });
         }
-        let expected = self.bundles.size_hint().0.min(TRUSTED_HINT);
+        // Hints may lie.
+        let promised = self.bundles.size_hint().0;
+        let expected = growth::trusted(promised, row_bytes::<I::Item>());
         let mut batch = Batch::open(self.world, expected);
         for bundle in &mut self.bundles {
             each(batch.spawn(bundle));
