@@ -85,7 +85,7 @@ fn state<E: Error>(document: BookDocument) -> Result<State, E> {
     let book = match document {
         BookDocument::Whole { range, fixed, last_version, free, slots, far, demanded, habits } => {
             let numbers = slots.len() + far.len() * 2;
-            allow::<E>(numbers, bytes_of_far(far.iter().map(|&(index, _)| index)))?;
+            allow::<E>(numbers, bytes_of_far(far.iter().copied()))?;
             let record = Record { range, fixed, last_version, free, far, demanded, habits };
             Entities::restore(record, slots.into_iter()).map_err(unsound)?
         }
