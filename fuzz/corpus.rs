@@ -1,5 +1,8 @@
 //! Writes the corpus that the fuzzers begin with: `cargo run --bin corpus` in this directory.
 
+#[allow(dead_code, reason = "nothing is told lies here")]
+#[path = "../tests/snapshots/bits.rs"]
+mod bits;
 #[path = "../tests/common/mod.rs"]
 mod common;
 #[path = "../tests/snapshots/kinds.rs"]
@@ -41,7 +44,30 @@ fn main() -> io::Result<()> {
             [12 + 3 * (seed % 3) as u8, seed as u8].into_iter().chain(lies).collect();
         fs::write(format!("corpus/snapshot_bin/lies-{seed}"), input)?;
     }
+    forged()?;
     decisions()
+}
+
+/// Snapshots with a free slot of the first version in the middle of the free list, and with far ids that died.
+fn forged() -> io::Result<()> {
+    let mut world = esker::World::new();
+    let ids: Vec<esker::Entity> = world.spawn_batch((0..41).map(kinds::Rare)).collect();
+    for index in [1, 5, 0] {
+        world.despawn(ids[index]).unwrap();
+    }
+    for index in [70_000, 80_000] {
+        world.spawn_at(common::id(index, 2), kinds::Small(1)).unwrap();
+    }
+    world.despawn(common::id(70_000, 2)).unwrap();
+    let mut parts = bits::Parts::read(&bytes(&world));
+    let text = json(&world);
+    let forged = parts.slots[5] as u32;
+    fs::write("corpus/snapshot_json/free.json", &text)?;
+    let wrong = text.replacen(&format!(",{},", parts.slots[5]), &format!(",{forged},"), 1);
+    fs::write("corpus/snapshot_json/forged.json", wrong)?;
+    parts.slots[5] = forged.into();
+    let content = parts.write();
+    fs::write("corpus/snapshot_bin/forged", [&[0], &content[..content.len() - 8]].concat())
 }
 
 /// Inputs that are lists of decisions: any bytes will do to begin with.

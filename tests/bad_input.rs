@@ -476,7 +476,9 @@ fn other_calls_survive_a_size_hint_that_lies() {
             _ = world.on_remove::<InPacked>(|_: &World, _, _: &mut esker::Commands<'_, '_>| ());
             _ = world.on_despawn(|_: &World, _, _: &mut esker::Commands<'_, '_>| ());
         }
-        let lie = |ids: &[Entity]| Liar(ids.to_vec().into_iter(), usize::MAX);
+        fn lie(ids: &[Entity]) -> Liar<impl Iterator<Item = Entity>> {
+            Liar(ids.iter().copied(), usize::MAX)
+        }
         let asked = bytes_asked(|| {
             let pairs = Liar(ids.iter().map(|&id| (id, InHashed(1))), usize::MAX);
             assert_eq!(world.insert_batch(pairs), 50);

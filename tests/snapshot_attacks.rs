@@ -115,9 +115,19 @@ fn use_it(world: &mut World, seed: u64, kept: &[String]) {
         }
         saved => saved.unwrap(),
     };
-    let loader = types();
-    let loader = loader.load().memory_limit(usize::MAX).unknown(Unknown::Keep);
+    let types = types();
+    let loader = types.load().memory_limit(usize::MAX).unknown(Unknown::Keep);
     assert_eq!(bytes(&loader.to_world(&saved).unwrap()), saved);
+    // And as a document, unless there are bytes that only the native format can keep.
+    let mut text = Vec::new();
+    let written = types.save().serialize(world, &mut serde_json::Serializer::new(&mut text));
+    match written {
+        Ok(()) => {
+            let mut from = serde_json::Deserializer::from_slice(&text);
+            assert_eq!(bytes(&loader.deserialize(&mut from).unwrap()), saved);
+        }
+        Err(error) => assert!(error.to_string().contains("kept as bytes"), "{error}"),
+    }
 }
 
 /// A small snapshot with all kinds of things in it.

@@ -40,4 +40,14 @@ pub fn check(mut world: World, before: Vec<u8>, is_done: bool, seed: u8, kept: &
     let types = types();
     let loader = types.load().memory_limit(usize::MAX).unknown(Unknown::Keep);
     assert_eq!(bytes(&loader.to_world(&saved).unwrap()), saved);
+    // And as a document, unless there are bytes that only the native format can keep.
+    let mut text = Vec::new();
+    let written = types.save().serialize(&world, &mut serde_json::Serializer::new(&mut text));
+    match written {
+        Ok(()) => {
+            let mut from = serde_json::Deserializer::from_slice(&text);
+            assert_eq!(bytes(&loader.deserialize(&mut from).unwrap()), saved);
+        }
+        Err(error) => assert!(error.to_string().contains("kept as bytes"), "{error}"),
+    }
 }

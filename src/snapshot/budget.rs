@@ -37,6 +37,12 @@ impl Budget {
         }
     }
 
+    /// Allows so many bytes more.
+    pub(super) fn raise(&mut self, bytes: usize) {
+        self.limit = self.limit.saturating_add(bytes);
+        self.left = self.left.saturating_add(bytes);
+    }
+
     /// Why something failed, if it was for lack of memory.
     pub(super) fn refusal(&self) -> Option<SnapshotError> {
         let needed = self.refused?;

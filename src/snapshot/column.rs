@@ -65,6 +65,9 @@ pub(super) trait Column: Send + Sync {
     /// Writes the value of an entity, which has one.
     fn encode(&self, entity: Entity, out: &mut Vec<u8>) -> Result<(), CodecError>;
 
+    /// Sees whether bytes that were written are a value.
+    fn read_back(&self, bytes: &[u8]) -> Result<(), CodecError>;
+
     /// The value of an entity, which has one, for any format of serde.
     fn show(&self, entity: Entity) -> Box<dyn erased::Serialize + '_>;
 
@@ -262,6 +265,11 @@ macro_rules! column {
             fn encode(&self, entity: Entity, out: &mut Vec<u8>) -> Result<(), CodecError> {
                 let value = self.map.get(entity).expect("the entity is in the column");
                 (self.form.encode)(value, out)
+            }
+
+            fn read_back(&self, bytes: &[u8]) -> Result<(), CodecError> {
+                let read = (self.form.decode)(bytes, &mut Budget::new(usize::MAX));
+                read.map(drop).map_err(CodecError::not_read)
             }
 
             fn show(&self, entity: Entity) -> Box<dyn erased::Serialize + '_> {

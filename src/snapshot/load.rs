@@ -115,8 +115,11 @@ impl Loader<'_> {
         self
     }
 
-    /// Allows a snapshot in the native format to take this many bytes of memory, instead of four
-    /// times its size and one MiB.
+    /// Allows a snapshot to take this many bytes of memory.
+    ///
+    /// Unless it is said, that is four times its size and one MiB in the native format. Documents of other formats do
+    /// not say how long they are: for what they are turned into, 64 bytes for each number of the book and each
+    /// value are allowed, and 16 MiB.
     ///
     /// For snapshots that you trust. Few entities with ids far apart take many times their size, and
     /// so do long lists of large values that take few bytes, as `None` does.
@@ -188,6 +191,9 @@ impl Loader<'_> {
 
     /// A new world from any format of serde.
     ///
+    /// The parts must come in the order in which they were written. What follows the document is left to the
+    /// deserializer: call its `end`, if it has one.
+    ///
     /// # Errors
     /// What the deserializer says, and what [`to_world`](Self::to_world) would.
     pub fn deserialize<'de, D: Deserializer<'de>>(&self, from: D) -> Result<World, D::Error> {
@@ -245,6 +251,11 @@ impl Loader<'_> {
 
     pub(super) fn dangling_rule(&self) -> Option<Dangling> {
         self.dangling
+    }
+
+    /// The limit, if one was said.
+    pub(super) fn memory_limit_said(&self) -> Option<usize> {
+        self.memory_limit
     }
 
     pub(super) fn limit_for(&self, input: usize) -> usize {

@@ -37,6 +37,7 @@ pub struct Saver<'a> {
     only: Option<Vec<String>>,
     without: Vec<String>,
     progress: Option<Report<'a>>,
+    trusts_format: bool,
 }
 
 /// How far a long save has come.
@@ -57,7 +58,8 @@ type Report<'a> = Box<dyn FnMut(Progress<'_>) + 'a>;
 impl SnapshotTypes {
     /// Takes snapshots of these types.
     pub fn save(&self) -> Saver<'_> {
-        Saver { types: self, entities: None, only: None, without: Vec::new(), progress: None }
+        let (only, without) = (None, Vec::new());
+        Saver { types: self, entities: None, only, without, progress: None, trusts_format: false }
     }
 }
 
@@ -125,10 +127,45 @@ impl<'a> Saver<'a> {
         file::replace(path.as_ref(), |file| self.to_writer(world, file))
     }
 
+    /// Lets [`serialize`](Self::serialize) write values that some formats lose.
+    ///
+    /// For formats that keep them:
+    ///
+    /// | value | refused in | kept by |
+    /// |---|---|---|
+    /// | NaN and infinities | text formats | RON, YAML, TOML, not by JSON |
+    /// | `Some(None)`, `Some(())`, `Some` of a struct without fields | all formats | RON, postcard, bincode, not by JSON or CBOR |
+    /// | fields that `skip_serializing_if` leaves out; types with `tag`, `untagged` or `flatten` | binary formats | CBOR, MessagePack with names, not by postcard or bincode |
+    ///
+    /// # Examples
+    /// ```
+    /// # use esker::{Component, World, snapshot::{Snapshot, SnapshotTypes}};
+    /// # use serde::{Deserialize, Serialize};
+    /// #[derive(Component, Snapshot, Serialize, Deserialize)]
+    /// struct Speed { along: f32 }
+    ///
+    /// let types = SnapshotTypes::new().component::<Speed>();
+    /// let mut world = World::new();
+    /// world.spawn(Speed { along: f32::NAN });
+    ///
+    /// // JSON would write `null`, and that could not be loaded.
+    /// let error = types.save().serialize(&world, serde_json::value::Serializer).unwrap_err();
+    /// assert!(error.to_string().starts_with("in component `Speed` of 0v0, at `along`: NaN"));
+    /// ```
+    #[must_use]
+    pub fn trust_format(mut self) -> Self {
+        self.trusts_format = true;
+        self
+    }
+
     /// Writes any format of serde, value by value.
     ///
+    /// What is written can be loaded, and is the same value then. So values that formats of the kind are known to lose
+    /// are refused, unless [`trust_format`](Self::trust_format) is said.
+    ///
     /// # Errors
-    /// What the serializer says, and what [`to_bytes`](Self::to_bytes) would.
+    /// What the serializer says, and what [`to_bytes`](Self::to_bytes) would; with the component or resource, the
+    /// entity, and the field. Values that were written before stay written.
     #[track_caller]
     pub fn serialize<S: serde::Serializer>(
         mut self,
@@ -137,7 +174,7 @@ impl<'a> Saver<'a> {
     ) -> Result<S::Ok, S::Error> {
         let gathered = Gathered::of(world, &self).map_err(serde::ser::Error::custom)?;
         let reporter = Reporter::new(&gathered, self.progress.take());
-        text::serialize(&gathered, reporter, serializer)
+        text::serialize(&gathered, reporter, self.trusts_format, serializer)
     }
 
     pub(super) fn types(&self) -> &SnapshotTypes {

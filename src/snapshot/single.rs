@@ -34,6 +34,9 @@ pub(super) trait ResourceType: Send + Sync {
 pub(super) trait Single {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError>;
 
+    /// Sees whether bytes that were written are a value.
+    fn read_back(&self, bytes: &[u8]) -> Result<(), CodecError>;
+
     fn show(&self) -> Box<dyn erased::Serialize + '_>;
 
     fn copy(&self) -> Option<Box<dyn Value>>;
@@ -115,6 +118,11 @@ macro_rules! single {
         impl<R: Snapshot> Single for $name {
             fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
                 (R::form().encode)(&self.0, out)
+            }
+
+            fn read_back(&self, bytes: &[u8]) -> Result<(), CodecError> {
+                let read = (R::form().decode)(bytes, &mut Budget::new(usize::MAX));
+                read.map(drop).map_err(CodecError::not_read)
             }
 
             fn show(&self) -> Box<dyn erased::Serialize + '_> {

@@ -102,6 +102,25 @@ fn a_free_slot_of_the_first_version_is_refused_in_every_format() {
     }
 }
 
+/// Bytes that are kept are written again, and must be read when their type is known.
+#[test]
+fn a_component_that_nobody_knows_is_kept_only_if_each_entity_has_it_once() {
+    let mut world = World::new();
+    world.spawn_batch((0..3).map(Rare));
+    let mut parts = Parts::read(&bytes(&world));
+    parts.schema[0].name = b"strange".to_vec();
+    let types = types();
+    let keeping = types.load().unknown(Unknown::Keep);
+    let saved = |world: &World| types.save().to_bytes(world).unwrap();
+    assert_eq!(saved(&keeping.to_world(&parts.write()).unwrap()), parts.write());
+
+    parts.columns[0].ids[0] = parts.columns[0].ids[2];
+
+    let error = keeping.to_world(&parts.write()).unwrap_err().to_string();
+    assert!(error.contains("`strange`") && error.contains("index 2 occurs twice"), "{error}");
+    types.load().unknown(Unknown::Skip).to_world(&parts.write()).unwrap();
+}
+
 #[test]
 fn a_book_that_one_format_refuses_is_refused_by_the_others() {
     for_seeds(inputs(), |seed| {

@@ -19,6 +19,12 @@ pub(crate) use encode::Encoder;
 /// Values inside values, at most.
 const DEEPEST: u32 = 200;
 
+/// Whether the `nth` value of a component is read back when it is written: a type that cannot be read is found
+/// at its first value, and an enum that only sometimes cannot by some more.
+pub(crate) fn is_sample(nth: usize) -> bool {
+    (nth + 1).is_power_of_two()
+}
+
 /// A value that cannot be written or read, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodecError(pub(crate) String);
@@ -33,6 +39,15 @@ impl CodecError {
         Self(format!(
             "the field `{field}` is left out (as `skip_serializing_if` does), which these bytes \
              cannot say"
+        ))
+    }
+
+    /// A value that was written and cannot be read.
+    pub(crate) fn not_read(self) -> Self {
+        Self(format!(
+            "the value is written and cannot be read back: {self}. A type that is read by what the \
+             bytes say (`tag`, `untagged` or `flatten` of serde) needs a format that says it: write \
+             it in another way, or save as JSON"
         ))
     }
 

@@ -255,6 +255,10 @@ fn list_columns<'a, 'l>(
         lists.push(is_listed.then_some(start));
         let Some(reader) = loader.types().column_reader(&entry.name, entry.version) else {
             if loader.unknown_rule() == Unknown::Keep {
+                // They are written again as they are, and must be read then.
+                if let Some(index) = repeated_index(entities.as_slice()) {
+                    return Err(bytes.wrong_at(start, format!("index {index} occurs twice")));
+                }
                 budget.spend(entities.len().saturating_mul(PER_KEPT) + values.len())?;
                 parsed.raw.push(raw(entry, entities.as_slice(), &values));
             } else {
@@ -375,6 +379,13 @@ fn read_ids(
         return Err(bytes.wrong_at(start, format!("{dead} has a value and is not alive")));
     }
     Ok(entities)
+}
+
+/// An index that occurs twice.
+fn repeated_index(entities: &[Entity]) -> Option<u32> {
+    let mut indices: Vec<u32> = entities.iter().map(|entity| entity.index()).collect();
+    indices.sort_unstable();
+    indices.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
 fn read_listed(

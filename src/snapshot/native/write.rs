@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::super::codec::is_sample;
 use super::super::column::Column;
 use super::super::error::SnapshotError;
 use super::super::gather::{Book, Gathered, GatheredColumn};
@@ -58,7 +59,7 @@ pub(in super::super) fn write(
     let mut bytes = Vec::new();
     for (name, _, value) in singles {
         bytes.clear();
-        let written = value.encode(&mut bytes);
+        let written = value.encode(&mut bytes).and_then(|()| value.read_back(&bytes));
         written.map_err(|error| unwritable(name, error.to_string()))?;
         sink.u64(bytes.len() as u64)?;
         sink.put(&bytes)?;
@@ -220,7 +221,7 @@ fn write_values<W: Write>(
     }
     let is_plain = column.values.plain_size().is_some();
     let mut bytes = Vec::new();
-    for &entity in column.entities() {
+    for (nth, &entity) in column.entities().iter().enumerate() {
         let start = bytes.len();
         if !is_plain {
             bytes.extend_from_slice(&[0; 4]);
@@ -228,6 +229,10 @@ fn write_values<W: Write>(
         let written = column.values.encode(entity, &mut bytes);
         written.map_err(|error| unwritable(column.name, format!("{error}, at {entity}")))?;
         if !is_plain {
+            if is_sample(nth) {
+                let readable = column.values.read_back(&bytes[start + 4..]);
+                readable.map_err(|why| unwritable(column.name, format!("{why}, at {entity}")))?;
+            }
             let length = u32::try_from(bytes.len() - start - 4)
                 .map_err(|_| unwritable(column.name, format!("more than 4 GiB, at {entity}")))?;
             bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());

@@ -34,25 +34,26 @@ impl<'de> Visitor<'de> for Document<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<State, A::Error> {
+        let mut budget = Allowance::new(self.0);
         in_order(&mut map, "format")?;
         check_format(map.next_value()?)?;
         in_order(&mut map, "entities")?;
-        let mut state = state::<A::Error>(map.next_value()?)?;
+        let mut state = state::<A::Error>(map.next_value()?, &mut budget)?;
         in_order(&mut map, "components")?;
-        map.next_value_seed(Columns(self.0, &mut state))?;
+        map.next_value_seed(Columns(self.0, &mut state, &mut budget))?;
         in_order(&mut map, "resources")?;
         map.next_value_seed(Singles(self.0, &mut state))?;
-        match map.next_key::<String>()? {
-            None => Ok(state),
-            Some(key) => Err(A::Error::custom(format!("`{key}` is no part of a snapshot"))),
-        }
+        end_of_map(&mut map, "a snapshot")?;
+        Ok(state)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<State, A::Error> {
+        let mut budget = Allowance::new(self.0);
         check_format(part(seq.next_element()?, "format")?)?;
-        let mut state = state::<A::Error>(part(seq.next_element()?, "entities")?)?;
-        part(seq.next_element_seed(Columns(self.0, &mut state))?, "components")?;
+        let mut state = state::<A::Error>(part(seq.next_element()?, "entities")?, &mut budget)?;
+        part(seq.next_element_seed(Columns(self.0, &mut state, &mut budget))?, "components")?;
         part(seq.next_element_seed(Singles(self.0, &mut state))?, "resources")?;
+        end_of_seq(&mut seq, "a snapshot")?;
         Ok(state)
     }
 }
@@ -65,8 +66,25 @@ fn part<T, E: Error>(found: Option<T>, name: &'static str) -> Result<T, E> {
 fn in_order<'de, A: MapAccess<'de>>(map: &mut A, name: &'static str) -> Result<(), A::Error> {
     match map.next_key::<String>()? {
         Some(key) if key == name => Ok(()),
-        Some(key) => Err(A::Error::custom(format!("`{name}` must come here, and not `{key}`"))),
+        Some(key) => Err(A::Error::custom(format!(
+            "`{name}` must come here, and not `{key}`; keep the order in which it was written"
+        ))),
         None => Err(A::Error::missing_field(name)),
+    }
+}
+
+/// Nothing else may come.
+fn end_of_map<'de, A: MapAccess<'de>>(map: &mut A, what: &str) -> Result<(), A::Error> {
+    match map.next_key::<String>()? {
+        None => Ok(()),
+        Some(key) => Err(A::Error::custom(format!("`{key}` is no part of {what}"))),
+    }
+}
+
+fn end_of_seq<'de, A: SeqAccess<'de>>(seq: &mut A, what: &str) -> Result<(), A::Error> {
+    match seq.next_element::<IgnoredAny>()? {
+        None => Ok(()),
+        Some(_) => Err(A::Error::custom(format!("there is more than the parts of {what}"))),
     }
 }
 
@@ -80,19 +98,19 @@ fn check_format<E: Error>(found: u32) -> Result<(), E> {
 }
 
 /// A state without components, from its book.
-fn state<E: Error>(document: BookDocument) -> Result<State, E> {
+fn state<E: Error>(document: BookDocument, budget: &mut Allowance) -> Result<State, E> {
     let unsound = |why| E::custom(format!("in the book of ids: {why}"));
     let book = match document {
         BookDocument::Whole { range, fixed, last_version, free, slots, far, demanded, habits } => {
-            let numbers = slots.len() + far.len() * 2;
-            allow::<E>(numbers, bytes_of_far(far.iter().copied()))?;
+            let numbers = slots.len() + far.len() * 2 + demanded.len() * 3;
+            budget.spend::<E>(numbers, bytes_of_far(far.iter().copied()))?;
             let record = Record { range, fixed, last_version, free, far, demanded, habits };
             Entities::restore(record, slots.into_iter()).map_err(unsound)?
         }
         BookDocument::Chosen { ids } => {
             let ids: Option<Vec<Entity>> = ids.into_iter().map(Entity::try_from_bits).collect();
             let ids = ids.ok_or_else(|| unsound("a number is no id".into()))?;
-            allow::<E>(ids.len(), Entities::bytes_of_demanded(&ids))?;
+            budget.spend::<E>(ids.len(), Entities::bytes_of_demanded(&ids))?;
             let mut state = State::new(Entities::of_demanded(&ids).map_err(unsound)?);
             state.is_partial = true;
             return Ok(state);
@@ -101,13 +119,30 @@ fn state<E: Error>(document: BookDocument) -> Result<State, E> {
     Ok(State::new(book))
 }
 
-fn allow<E: Error>(numbers: usize, needed: usize) -> Result<(), E> {
-    let limit = numbers.saturating_mul(PER_NUMBER).saturating_add(FIXED);
-    Budget::new(limit).spend(needed).map_err(E::custom)
+/// What may be allocated beside what the document itself takes: so much for each of its numbers, or what the loader
+/// allows.
+struct Allowance {
+    budget: Budget,
+    is_fixed: bool,
+}
+
+impl Allowance {
+    fn new(loader: &Loader<'_>) -> Self {
+        let limit = loader.memory_limit_said();
+        Self { budget: Budget::new(limit.unwrap_or(FIXED)), is_fixed: limit.is_some() }
+    }
+
+    /// Takes what is needed for so many numbers.
+    fn spend<E: Error>(&mut self, numbers: usize, needed: usize) -> Result<(), E> {
+        if !self.is_fixed {
+            self.budget.raise(numbers.saturating_mul(PER_NUMBER));
+        }
+        self.budget.spend(needed).map_err(E::custom)
+    }
 }
 
 /// The components of a document, which go to a state.
-struct Columns<'a>(&'a Loader<'a>, &'a mut State);
+struct Columns<'a>(&'a Loader<'a>, &'a mut State, &'a mut Allowance);
 
 impl<'de> DeserializeSeed<'de> for Columns<'_> {
     type Value = ();
@@ -125,35 +160,45 @@ impl<'de> Visitor<'de> for Columns<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        let mut seen = FxHashSet::default();
-        while let Some(column) = seq.next_element_seed(Column(self.0, &self.1.book))? {
+        let (mut seen, mut skipped) = (FxHashSet::default(), FxHashSet::default());
+        while let Some(column) = seq.next_element_seed(Column(self.0, &self.1.book, self.2))? {
             match column {
                 Ok(values) if seen.insert(values.name()) => self.1.columns.push(values),
-                Ok(values) => {
-                    let name = values.name();
-                    return Err(A::Error::custom(format!("component `{name}` occurs twice")));
+                Ok(values) => return Err(twice(What::Component, values.name())),
+                Err(key) if skipped.contains(&key) => return Err(twice(What::Component, &key.0)),
+                Err(key) => {
+                    self.1.skipped.push(key.0.clone());
+                    skipped.insert(key);
                 }
-                Err(skipped) => self.1.skipped.push(skipped),
             }
         }
         Ok(())
     }
 }
 
-/// One component: its values, or its name if it is left out.
-struct Column<'a>(&'a Loader<'a>, &'a Entities);
+fn twice<E: Error>(what: What, name: &str) -> E {
+    E::custom(format_args!("{what} `{name}` occurs twice"))
+}
 
-type Skipped = String;
+/// One component: its values, or its name and version if it is left out.
+struct Column<'a>(&'a Loader<'a>, &'a Entities, &'a mut Allowance);
+
+type Skipped = (String, u32);
+
+/// What reads a component, if it is known.
+fn reader<'a, E: Error>(
+    loader: &'a Loader<'_>,
+    name: &str,
+    version: u32,
+) -> Result<Option<&'a dyn ColumnReader>, E> {
+    let reader = loader.types().column_reader(name, version);
+    if reader.is_none() {
+        loader.refuse_unknown(What::Component, name, version).map_err(E::custom)?;
+    }
+    Ok(reader)
+}
 
 impl Column<'_> {
-    fn reader<E: Error>(&self, name: &str, version: u32) -> Result<Option<&dyn ColumnReader>, E> {
-        let reader = self.0.types().column_reader(name, version);
-        if reader.is_none() {
-            self.0.refuse_unknown(What::Component, name, version).map_err(E::custom)?;
-        }
-        Ok(reader)
-    }
-
     fn check<E: Error>(&self, name: &str, entities: &[Entity]) -> Result<(), E> {
         match entities.iter().find(|&&entity| !self.1.is_alive(entity)) {
             None => Ok(()),
@@ -188,15 +233,18 @@ impl<'de> Visitor<'de> for Column<'_> {
         let entities: Vec<Entity> = map.next_value()?;
         self.check(&name, &entities)?;
         in_order(&mut map, "values")?;
-        let Some(reader) = self.reader(&name, version)? else {
-            map.next_value::<IgnoredAny>()?;
-            return Ok(Err(name));
+        let values = match reader(self.0, &name, version)? {
+            Some(reader) => {
+                let seed = ColumnValues { reader, entities, name: &name, budget: self.2 };
+                Ok(map.next_value_seed(seed)?)
+            }
+            None => {
+                map.next_value::<IgnoredAny>()?;
+                Err((name, version))
+            }
         };
-        let values = map.next_value_seed(ColumnValues { reader, entities, name: &name })?;
-        match map.next_key::<String>()? {
-            None => Ok(Ok(values)),
-            Some(key) => Err(A::Error::custom(format!("`{key}` is no part of a component"))),
-        }
+        end_of_map(&mut map, "a component")?;
+        Ok(values)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
@@ -204,12 +252,18 @@ impl<'de> Visitor<'de> for Column<'_> {
         let version = part(seq.next_element()?, "version")?;
         let entities: Vec<Entity> = part(seq.next_element()?, "entities")?;
         self.check(&name, &entities)?;
-        let Some(reader) = self.reader(&name, version)? else {
-            part(seq.next_element::<IgnoredAny>()?, "values")?;
-            return Ok(Err(name));
+        let values = match reader(self.0, &name, version)? {
+            Some(reader) => {
+                let seed = ColumnValues { reader, entities, name: &name, budget: self.2 };
+                Ok(part(seq.next_element_seed(seed)?, "values")?)
+            }
+            None => {
+                part(seq.next_element::<IgnoredAny>()?, "values")?;
+                Err((name, version))
+            }
         };
-        let seed = ColumnValues { reader, entities, name: &name };
-        part(seq.next_element_seed(seed)?, "values").map(Ok)
+        end_of_seq(&mut seq, "a component")?;
+        Ok(values)
     }
 }
 
@@ -218,6 +272,7 @@ struct ColumnValues<'a> {
     reader: &'a dyn ColumnReader,
     entities: Vec<Entity>,
     name: &'a str,
+    budget: &'a mut Allowance,
 }
 
 impl<'de> DeserializeSeed<'de> for ColumnValues<'_> {
@@ -238,7 +293,7 @@ impl<'de> Visitor<'de> for ColumnValues<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Box<dyn Values>, A::Error> {
         let name = self.name;
         let entities = EntityList::from(self.entities);
-        allow::<A::Error>(entities.len() * 2, self.reader.foresee(&entities))?;
+        self.budget.spend::<A::Error>(entities.len() * 2, self.reader.foresee(&entities))?;
         let mut next = |read: &mut ReadOne<'_>| {
             let next = seq.next_element_seed(OneValue(read, PhantomData));
             next.map(|found| found.is_some()).map_err(|error| error.to_string())
@@ -277,15 +332,16 @@ impl<'de> Visitor<'de> for Singles<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        let mut seen = FxHashSet::default();
+        let (mut seen, mut skipped) = (FxHashSet::default(), FxHashSet::default());
         while let Some(single) = seq.next_element_seed(One(self.0))? {
             match single {
                 Ok(value) if seen.insert(value.name()) => self.1.resources.push(value),
-                Ok(value) => {
-                    let name = value.name();
-                    return Err(A::Error::custom(format!("resource `{name}` occurs twice")));
+                Ok(value) => return Err(twice(What::Resource, value.name())),
+                Err(key) if skipped.contains(&key) => return Err(twice(What::Resource, &key.0)),
+                Err(key) => {
+                    self.1.skipped.push(key.0.clone());
+                    skipped.insert(key);
                 }
-                Err(skipped) => self.1.skipped.push(skipped),
             }
         }
         Ok(())
@@ -326,21 +382,29 @@ impl<'de> Visitor<'de> for One<'_> {
         in_order(&mut map, "version")?;
         let version = map.next_value()?;
         in_order(&mut map, "value")?;
-        let Some(reader) = self.reader(&name, version)? else {
-            map.next_value::<IgnoredAny>()?;
-            return Ok(Err(name));
+        let value = match self.reader(&name, version)? {
+            Some(reader) => Ok(map.next_value_seed(SingleValue(reader, &name))?),
+            None => {
+                map.next_value::<IgnoredAny>()?;
+                Err((name, version))
+            }
         };
-        map.next_value_seed(SingleValue(reader, &name)).map(Ok)
+        end_of_map(&mut map, "a resource")?;
+        Ok(value)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let name: String = part(seq.next_element()?, "name")?;
         let version = part(seq.next_element()?, "version")?;
-        let Some(reader) = self.reader(&name, version)? else {
-            part(seq.next_element::<IgnoredAny>()?, "value")?;
-            return Ok(Err(name));
+        let value = match self.reader(&name, version)? {
+            Some(reader) => Ok(part(seq.next_element_seed(SingleValue(reader, &name))?, "value")?),
+            None => {
+                part(seq.next_element::<IgnoredAny>()?, "value")?;
+                Err((name, version))
+            }
         };
-        part(seq.next_element_seed(SingleValue(reader, &name))?, "value").map(Ok)
+        end_of_seq(&mut seq, "a resource")?;
+        Ok(value)
     }
 }
 
