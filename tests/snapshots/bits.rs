@@ -216,7 +216,8 @@ impl Parts {
             4 => u64::from(u32::MAX) << (32 * rng.below(2)),
             _ => rng.next() % 400,
         };
-        match rng.below(22) {
+        match rng.below(24) {
+            22.. => self.lie_about_book(rng),
             0 => self.kind = big(rng) as u32,
             1 => self.schema_count = big(rng) as u32,
             2..6 => self.lie_about_schema(rng),
@@ -340,6 +341,10 @@ impl Parts {
             }
             _ => self.habits.push((rng.below(3) as u64, number(self, rng))),
         }
+        self.slot_count = self.slots.len() as u64;
+        self.far_count = self.far.len() as u64;
+        self.demanded_count = self.demanded.len() as u64;
+        self.habit_count = self.habits.len() as u64;
     }
 
     fn lie_about_schema(&mut self, rng: &mut Rng) {

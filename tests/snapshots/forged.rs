@@ -39,10 +39,6 @@ impl Twins {
         let components = rest.split_once(",\"components\":").unwrap().1;
         let book = json!({ "whole": whole });
         self.document = format!("{format}\"entities\":{book},\"components\":{components}");
-        self.native.slot_count = self.native.slots.len() as u64;
-        self.native.far_count = self.native.far.len() as u64;
-        self.native.demanded_count = self.native.demanded.len() as u64;
-        self.native.habit_count = self.native.habits.len() as u64;
     }
 
     /// Changes both books, and loads each; both are refused, or both are worlds.
