@@ -52,7 +52,7 @@ impl<T> Cell<T> {
         self.flag.take_edit()?;
         // SAFETY: as in `try_look`.
         let value = unsafe { NonNull::new_unchecked(self.value.get()) };
-        Ok(Edit { value, _held: EditBorrow(Some(&self.flag)) })
+        Ok(Edit { value, _held: EditBorrow(Some(&self.flag)), lent: PhantomData })
     }
 
     #[inline]
@@ -94,7 +94,7 @@ impl<T> Cell<T> {
     pub(crate) unsafe fn edit_unmarked(&self) -> Edit<'_, T> {
         // SAFETY: as in `read_unmarked`.
         let value = unsafe { NonNull::new_unchecked(self.value.get()) };
-        Edit { value, _held: EditBorrow(None) }
+        Edit { value, _held: EditBorrow(None), lent: PhantomData }
     }
 
     /// The value, for one who has the cell to himself: no guard can exist.
@@ -168,6 +168,8 @@ pub(crate) struct Look<'a, T: ?Sized> {
 pub struct Edit<'a, T> {
     value: NonNull<T>,
     _held: EditBorrow<'a>,
+    /// Invariant as `&mut T`: who has the right to write values must not take them for those of a supertype.
+    lent: PhantomData<&'a mut T>,
 }
 
 // SAFETY: a `Look` is a `&T` and a reference to an atomic.

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //! **C1** – an index belongs to one type for the life of the process: a `TypeIndex` of `T` can
-//! only be had from the registry, under `TypeId::of::<T>()`.
+//! only be had from the registry, under `TypeId::of::<T>()`. `TypeIndex<T>` and `TypeSlot<T>` are invariant, so
+//! that neither passes for that of a subtype or supertype.
 
 mod type_index;
 

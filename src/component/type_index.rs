@@ -21,8 +21,12 @@ static REGISTRY: RwLock<FxHashMap<TypeId, u32>> =
 /// make one but to ask the registry.
 pub(crate) struct TypeIndex<T> {
     number: u32,
-    of: PhantomData<fn() -> T>,
+    of: Exactly<T>,
 }
+
+/// Stands for just this type. Invariant: a subtype or supertype is another type, with a `TypeId` of its own
+/// (`for<'a> fn(&'a u8)` is a subtype of `fn(&'static u8)`), and C1 speaks of one.
+type Exactly<T> = PhantomData<fn(T) -> T>;
 
 impl<T: 'static> TypeIndex<T> {
     /// Looks the number up in the registry, or enters the type there.
@@ -68,11 +72,15 @@ impl<T> fmt::Debug for TypeIndex<T> {
 const UNKNOWN: u32 = u32::MAX;
 
 /// A place in a `static` that remembers the number of `T`; `derive(Component)` makes one.
+///
+/// # Soundness
+/// A world goes from this number to the pool of `T` without a check (C1). Only the registry fills a slot, under the
+/// `TypeId` of its `T`, and a slot is invariant: that of one type never passes for that of another.
 #[derive(Debug)]
 pub struct TypeSlot<T> {
     /// The number, or `UNKNOWN`.
     number: AtomicU32,
-    of: PhantomData<fn() -> T>,
+    of: Exactly<T>,
 }
 
 impl<T: 'static> TypeSlot<T> {

@@ -364,6 +364,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
             entities: self.entities().iter().enumerate(),
             values: &self.values,
             item: PhantomData,
+            of: PhantomData,
         }
     }
 
@@ -371,7 +372,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     #[inline]
     pub fn iter_mut(&mut self) -> IterMut<'_, T, S> {
         let entities = self.set.as_slice().iter().enumerate();
-        IterMut { entities, values: &self.values, item: PhantomData }
+        IterMut { entities, values: &self.values, item: PhantomData, of: PhantomData }
     }
 }
 
@@ -410,11 +411,16 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
 
 type Places<'a> = std::iter::Enumerate<std::slice::Iter<'a, Entity>>;
 
+/// Stands for just this storage of just this type, as the map does: a subtype of either is another type, whose
+/// `Storage` may find values elsewhere.
+type Exactly<T, S> = PhantomData<fn(T, S) -> (T, S)>;
+
 /// Walks an [`EntityMap`].
 pub struct Iter<'a, T, S> {
     entities: Places<'a>,
     values: &'a S,
     item: PhantomData<&'a T>,
+    of: Exactly<T, S>,
 }
 
 /// Walks an [`EntityMap`] and lends its values to be changed.
@@ -424,6 +430,7 @@ pub struct IterMut<'a, T, S> {
     /// them at once. `item` says what is really borrowed.
     values: &'a S,
     item: PhantomData<&'a mut T>,
+    of: Exactly<T, S>,
 }
 
 /// `Iterator` for both walks; they differ in the reference they make.
