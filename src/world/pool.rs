@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::gate;
 use super::grouping::OwnedByGroup;
 use super::lease::Lease;
-use super::pool_box::Map;
+use super::pool_box::{CopyRemoved, Map};
 use super::pool_journal::removal;
 use super::pools::{Pools, name_of};
 use super::react::{Event, Removal, What};
@@ -37,8 +37,8 @@ pub struct PoolMut<'w, T: Component> {
     lease: Option<Lease<'w>>,
     /// What is to be told at the next refresh, if somebody wants to know.
     echo: Option<Write<'w, Vec<Event>>>,
-    /// Who has lost a value, if somebody reads that.
-    journal: Option<Write<'w, Journal<Removal<T>>>>,
+    /// Who has lost a value, if somebody reads that, and how to copy one for them.
+    journal: Option<(Write<'w, Journal<Removal<T>>>, CopyRemoved<T>)>,
 }
 
 impl<'w, T: Component> PoolMut<'w, T> {
@@ -60,7 +60,10 @@ impl<'w, T: Component> PoolMut<'w, T> {
             false => None,
         };
         let journal = match tag.is_journaled {
-            true => Some(pool.journal.try_write().map_err(BorrowConflict::of::<T>)?),
+            true => {
+                let journal = pool.journal.try_write().map_err(BorrowConflict::of::<T>)?;
+                Some((journal, pool.answers.copy_removed))
+            }
             false => None,
         };
         let needs_care = tag.needs_care || is_heard;
@@ -206,8 +209,9 @@ impl<T: Component> PoolMut<'_, T> {
     #[inline(never)]
     fn journal_one(&mut self, entity: Entity) -> Option<Option<Removal<T>>> {
         // Made before anything is changed: a copy may unwind.
-        let removal = removal(entity, self.map.get(entity)?);
-        Some(self.journal.as_mut()?.push(removal))
+        let (journal, copy) = self.journal.as_mut()?;
+        let removal = removal(entity, self.map.get(entity)?, *copy);
+        Some(journal.push(removal))
     }
 
     /// Keeps the values for which `keep` says `true`, and drops the others one by one.
@@ -235,9 +239,10 @@ impl<T: Component> PoolMut<'_, T> {
     pub fn clear(&mut self) {
         // Dropped when the books are right.
         let mut overtaken = Vec::new();
-        if let Some(journal) = &mut self.journal {
+        if let Some((journal, copy)) = &mut self.journal {
             // All copies first: one of them may unwind.
-            let removals: Vec<_> = self.map.iter().map(|(id, value)| removal(id, value)).collect();
+            let removals: Vec<_> =
+                self.map.iter().map(|(id, value)| removal(id, value, *copy)).collect();
             overtaken.extend(removals.into_iter().filter_map(|removal| journal.push(removal)));
         }
         if self.echo.is_some() {

@@ -23,6 +23,7 @@ pub(crate) type Map<T> = EntityMap<T, <T as Component>::Storage>;
 /// The pool of component `T`.
 pub(crate) struct PoolBox<T: Component> {
     pub(crate) tag: Tag,
+    pub(super) answers: Answers<T>,
     pub(crate) cell: Cell<Map<T>>,
     /// Who has lost a value, for readers.
     pub(crate) journal: RemovalJournal<T>,
@@ -40,11 +41,31 @@ pub(crate) struct PoolBox<T: Component> {
     pub(super) drafted: Option<Removal<T>>,
 }
 
+/// What a component type says of itself.
+///
+/// It is asked once, before its pool is made, and never again: the answers come from code of the user's, which may
+/// panic or answer differently the next time, and are needed where neither must happen.
+pub(super) struct Answers<T> {
+    pub(super) extras: &'static Extras,
+    /// How to copy a value for those who read removals.
+    pub(super) copy_removed: CopyRemoved<T>,
+}
+
+/// See [`Component::keep_removed`].
+pub(super) type CopyRemoved<T> = Option<fn(&T) -> T>;
+
+impl<T: Component> Answers<T> {
+    pub(super) fn ask() -> Self {
+        Self { extras: Extras::of::<T>(), copy_removed: T::keep_removed() }
+    }
+}
+
 impl<T: Component> PoolBox<T> {
-    pub(super) fn new(tag: Tag) -> Self {
+    pub(super) fn new(tag: Tag, answers: Answers<T>, map: Map<T>) -> Self {
         Self {
             tag,
-            cell: Cell::new(EntityMap::default()),
+            answers,
+            cell: Cell::new(map),
             journal: Cell::default(),
             keeper: None,
             is_sorted: AtomicBool::new(false),
@@ -273,7 +294,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn required(&self) -> &'static [fn(&mut Provider<'_>, Entity)] {
-        Extras::of::<T>().require
+        self.answers.extras.require
     }
 
     fn is_journaled(&mut self) -> bool {
@@ -281,7 +302,7 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn copies_removed(&mut self) -> bool {
-        self.is_journaled() && T::keep_removed().is_some()
+        self.is_journaled() && self.answers.copy_removed.is_some()
     }
 
     fn trim_journal(&mut self) {

@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::pool_box::PoolBox;
+use super::pool_box::{CopyRemoved, PoolBox};
 use super::react::Removal;
 use crate::component::Component;
 use crate::entity::Entity;
@@ -56,26 +56,29 @@ impl<T: Component> PoolBox<T> {
 }
 
 /// The entry of the journal for a value that is about to go.
-pub(super) fn removal<T: Component>(entity: Entity, value: &T) -> Removal<T> {
-    Removal::new(entity, T::keep_removed().map(|copy| copy(value)))
+pub(super) fn removal<T>(entity: Entity, value: &T, copy: CopyRemoved<T>) -> Removal<T> {
+    Removal::new(entity, copy.map(|copy| copy(value)))
 }
 
 impl<T: Component> KeepJournal<T> for Keeper {
     fn note(&self, pool: &mut PoolBox<T>, entity: Entity) {
+        let copy = pool.answers.copy_removed;
         if let Some(value) = pool.cell.get_mut().get(entity) {
             let drafted = pool.drafted.take().filter(|drafted| drafted.entity == entity);
-            let removal = drafted.unwrap_or_else(|| removal(entity, value));
+            let removal = drafted.unwrap_or_else(|| removal(entity, value, copy));
             pool.write(removal);
         }
     }
 
     fn draft_one(&self, pool: &mut PoolBox<T>, entity: Entity) -> Option<Removal<T>> {
-        pool.cell.get_mut().get(entity).map(|value| removal(entity, value))
+        let copy = pool.answers.copy_removed;
+        pool.cell.get_mut().get(entity).map(|value| removal(entity, value, copy))
     }
 
     fn draft_all(&self, pool: &mut PoolBox<T>) -> Box<dyn Any> {
+        let copy = pool.answers.copy_removed;
         let all = pool.cell.get_mut().iter();
-        Box::new(all.map(|(entity, value)| removal(entity, value)).collect::<Vec<_>>())
+        Box::new(all.map(|(entity, value)| removal(entity, value, copy)).collect::<Vec<_>>())
     }
 
     fn write_all(&self, pool: &mut PoolBox<T>, draft: Box<dyn Any>) {
@@ -87,7 +90,7 @@ impl<T: Component> KeepJournal<T> for Keeper {
     fn detach(&self, pool: &mut PoolBox<T>, entity: Entity) {
         let Some(value) = pool.cell.get_mut().remove(entity) else { return };
         // Nobody else wants the value, so it is not copied.
-        let (kept, rest) = match T::keep_removed() {
+        let (kept, rest) = match pool.answers.copy_removed {
             Some(_) => (Some(value), None),
             None => (None, Some(value)),
         };

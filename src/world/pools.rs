@@ -10,13 +10,13 @@ use std::ptr::NonNull;
 use super::clock::Clock;
 use super::codes::{self, BITS, Candidates};
 use super::despawn_batch::BLOCK;
-use super::pool_box::{AnyPool, PoolBox};
+use super::pool_box::{Answers, AnyPool, PoolBox};
 use super::react::{Extras, Notes, What};
 use super::tag::{ComponentId, Tag};
 use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
 use crate::group::{self, Family, Groups};
-use crate::storage::AnyMap;
+use crate::storage::{AnyMap, EntityMap};
 use crate::tick::Tick;
 
 /// All pools.
@@ -225,9 +225,11 @@ impl Pools {
     #[cold]
     #[inline(never)]
     fn create<T: Component>(&mut self) -> NonNull<PoolBox<T>> {
+        // All code of the user's first: it may unwind.
         let index = T::type_slot().map_or_else(TypeIndex::of, TypeSlot::get).get();
-        let tag = self.next_tag();
-        let pool = self.enter(Box::new(PoolBox::<T>::new(tag)), index, Extras::of::<T>()).cast();
+        let (answers, map) = (Answers::ask(), EntityMap::default());
+        let (tag, extras) = (self.next_tag(), answers.extras);
+        let pool = self.enter(Box::new(PoolBox::<T>::new(tag, answers, map)), index, extras).cast();
         debug_assert!(find::<T>(&self.by_type) == Some(pool) && self.is_of::<T>(pool.cast()), "C2");
         pool
     }

@@ -68,19 +68,16 @@ impl World {
     }
 
     /// Whether somebody wants to know when one of these components is added, or an entity spawned.
-    pub(in crate::world) fn is_noted<B: Bundle>(&self) -> bool {
-        struct Noted<'w>(&'w World, bool);
+    pub(in crate::world) fn is_noted<B: Bundle>(&mut self) -> bool {
+        struct Noted<'w>(&'w mut World, bool);
         impl ComponentVisitor for Noted<'_> {
             fn visit<T: Component>(&mut self) {
-                let pool = self.0.pool_box::<T>();
-                self.1 |= match pool {
-                    Some(pool) => pool.tag.is_noted,
-                    // Its first pool may bring listeners along.
-                    None => T::extras().is_some(),
-                };
+                // Made if there is none: it may bring listeners along.
+                self.1 |= self.0.pools.get_or_create::<T>().tag.is_noted;
             }
         }
-        let mut noted = Noted(self, self.pools.hears_spawn);
+        let hears_spawn = self.pools.hears_spawn;
+        let mut noted = Noted(self, hears_spawn);
         B::visit(&mut noted);
         noted.1
     }
