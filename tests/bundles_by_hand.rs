@@ -26,7 +26,7 @@ macro_rules! bundle {
 
         impl Bundle for $name {
             type Parts = <(A, B) as Bundle>::Parts;
-            type Writer = <$like as Bundle>::Writer;
+            type Writer<'w> = <$like as Bundle>::Writer<'w>;
 
             fn insert(self, gate: &mut Gate<'_>) -> Self::Parts {
                 (self.0, self.1).insert(gate)
@@ -40,8 +40,8 @@ macro_rules! bundle {
                 <(A, B)>::assemble(parts).map(|(a, b)| Self(a, b))
             }
 
-            fn write(self, writer: &mut Self::Writer, row: &Row<'_>) {
-                let write: fn(Self, &mut Self::Writer, &Row<'_>) = $write;
+            fn write<'w>(self, writer: &mut Self::Writer<'w>, row: &Row<'w>) {
+                let write: fn(Self, &mut Self::Writer<'w>, &Row<'w>) = $write;
                 write(self, writer, row);
             }
 

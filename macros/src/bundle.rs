@@ -27,7 +27,7 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         #[allow(unused_variables, clippy::unused_unit)]
         impl #parameters ::esker::world::Bundle for #name #arguments #conditions {
             type Parts = (#(<#types as ::esker::world::Bundle>::Parts,)*);
-            type Writer = (#(<#types as ::esker::world::Bundle>::Writer,)*);
+            type Writer<'__w> = (#(<#types as ::esker::world::Bundle>::Writer<'__w>,)*);
 
             #[inline]
             fn insert(self, gate: &mut ::esker::world::Gate<'_>) -> Self::Parts {
@@ -47,7 +47,11 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
             }
 
             #[inline]
-            fn write(self, writer: &mut Self::Writer, row: &::esker::world::Row<'_>) {
+            fn write<'__w>(
+                self,
+                writer: &mut Self::Writer<'__w>,
+                row: &::esker::world::Row<'__w>,
+            ) {
                 #(::esker::world::Bundle::write(self.#members, &mut writer.#numbers, row);)*
             }
 

@@ -1,22 +1,23 @@
 //! Many entities of one kind, at once.
 //!
 //! Spawning one by one looks up each pool and writes each sparse map once per entity. A batch
-//! takes the pools' maps out of the world while it lasts, pushes values row by row, and enters
+//! borrows the pools of its bundle, all at once, pushes values row by row, and enters
 //! the entities into the sets column by column, some hundreds at a time. Between a push and the
-//! next flush a map holds values whose entities it does not know (P1 is suspended); nobody sees
-//! it then, and dropping the batch flushes, also while unwinding.
+//! next flush a map holds values whose entities it does not know (P1 is suspended); the world is borrowed
+//! then, and dropping the batch flushes, also while unwinding.
+//!
+//! What a bundle that was written by hand is lent has the lifetime of its batch, and no other: two batches
+//! have two types of writers and rows, and neither outlives its batch.
 
 use std::marker::PhantomData;
-use std::mem;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::bundle::Bundle;
-use super::gate::Gate;
 use super::pool_box::Map;
-use super::pools::Pools;
-use super::{ComponentVisitor, World};
+use super::pools::{Lender, Pools};
+use super::{ComponentId, ComponentVisitor, World};
 use crate::component::Component;
-use crate::entity::{Entity, Newcomers};
+use crate::entity::{Entities, Entity, Newcomers};
 
 /// What a bundle that was written by hand may get wrong.
 const ONCE: &str = "a bundle writes each component once in each row";
@@ -28,24 +29,24 @@ const ROWS: usize = 1024;
 /// each time: those that are not needed are taken back.
 const FEW: usize = 32;
 
-/// The maps of a bundle, out of the world for a batch.
+/// The pools of a bundle, lent to a batch.
 ///
 /// Implemented for what [`Bundle::Writer`] can be: the writer of a component, and tuples of
-/// writers. Sealed: the world trusts writers to give the maps back.
-pub trait BundleWriter: Sized + Sealed {
-    /// Takes the maps out of their pools.
-    fn open(gate: &mut BatchGate<'_>) -> Self;
+/// writers.
+///
+/// # Soundness
+/// Sealed: a batch trusts it to count what was written, and to pair it with the entities of the rows (P1).
+pub trait BundleWriter<'w>: Sized + Sealed {
+    /// Borrows the pools.
+    fn open(gate: &mut BatchGate<'w>) -> Self;
 
     /// Enters the entities whose values were written since the last flush.
     fn flush(&mut self, rows: &Rows<'_>);
 
-    /// Puts the maps back.
-    fn close(self, gate: &mut BatchGate<'_>);
-
     /// Whether there are this many values of each component since the last flush.
     fn has_written(&self, rows: usize) -> bool;
 
-    /// Shows the components whose maps it takes; a bundle may show others.
+    /// Shows the components whose pools it borrows; a bundle may show others.
     fn visit<V: ComponentVisitor>(visitor: &mut V);
 }
 
@@ -55,14 +56,17 @@ pub trait Sealed {}
 /// The entity that a batch is at: who writes a component must show it.
 ///
 /// Only the batch makes one, and it does not outlive the write, so a bundle cannot write for
-/// another entity, nor twice for the same.
+/// another entity, nor twice for the same; nor for one of another batch, whose `'w` is not the same.
 #[derive(Debug)]
-pub struct Row<'a> {
+pub struct Row<'w> {
     entity: Entity,
     /// Its number since the last flush.
     number: usize,
-    lent: PhantomData<&'a mut ()>,
+    batch: Brand<'w>,
 }
+
+/// Stands for one batch: invariant, so that the lifetimes of two are never taken for each other.
+type Brand<'w> = PhantomData<fn(&'w ()) -> &'w ()>;
 
 /// The entities of the rows since the last flush. Only the batch makes one, so that nobody else
 /// can enter entities into a map.
@@ -76,25 +80,26 @@ pub struct Rows<'a> {
 /// The gate, opened for a batch. Writers pass through it; it has no public methods.
 #[derive(Debug)]
 pub struct BatchGate<'w> {
-    pools: &'w mut Pools,
+    pools: Lender<'w>,
     signature: u64,
 }
 
 /// The [`BundleWriter`] of a component.
 #[derive(Debug)]
-pub struct PoolWriter<T: Component> {
-    map: Map<T>,
+pub struct PoolWriter<'w, T: Component> {
+    map: &'w mut Map<T>,
     /// Values pushed since the last flush.
     written: usize,
+    batch: Brand<'w>,
 }
 
-impl<T: Component> PoolWriter<T> {
+impl<'w, T: Component> PoolWriter<'w, T> {
     /// Takes the value of this row in.
     ///
     /// # Panics
     /// If the row's value is in already, or that of a row before is not.
     #[inline]
-    pub(super) fn write(&mut self, row: &Row<'_>, value: T) {
+    pub(super) fn write(&mut self, row: &Row<'w>, value: T) {
         // Values and entities must pair up when the row is flushed (P1), whatever a bundle that
         // was written by hand does.
         assert!(row.number == self.written, "{ONCE}");
@@ -103,14 +108,14 @@ impl<T: Component> PoolWriter<T> {
     }
 }
 
-impl<T: Component> Sealed for PoolWriter<T> {}
+impl<T: Component> Sealed for PoolWriter<'_, T> {}
 
-impl<T: Component> BundleWriter for PoolWriter<T> {
-    fn open(gate: &mut BatchGate<'_>) -> Self {
-        let now = gate.pools.clock.now;
-        let pool = gate.pools.get_or_create::<T>();
+impl<'w, T: Component> BundleWriter<'w> for PoolWriter<'w, T> {
+    fn open(gate: &mut BatchGate<'w>) -> Self {
+        let now = gate.pools.now();
+        let pool = gate.pools.lend::<T>();
         gate.signature |= pool.tag.bit;
-        Self { map: mem::take(pool.parts(now).0), written: 0 }
+        Self { map: pool.parts(now).0, written: 0, batch: PhantomData }
     }
 
     #[inline]
@@ -119,10 +124,6 @@ impl<T: Component> BundleWriter for PoolWriter<T> {
         let entities = &rows.entities[..self.written];
         self.map.catch_up(Newcomers::Listed { entities, are_consecutive: rows.consecutive });
         self.written = 0;
-    }
-
-    fn close(self, gate: &mut BatchGate<'_>) {
-        *gate.pools.get_or_create::<T>().cell.get_mut() = self.map;
     }
 
     #[inline]
@@ -138,21 +139,17 @@ impl<T: Component> BundleWriter for PoolWriter<T> {
 /// `BundleWriter` for a tuple.
 macro_rules! tuple_writer {
     ($($name:ident $at:tt),*) => {
-        impl<$($name: BundleWriter),*> Sealed for ($($name,)*) {}
+        impl<$($name: Sealed),*> Sealed for ($($name,)*) {}
 
         #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
-        impl<$($name: BundleWriter),*> BundleWriter for ($($name,)*) {
-            fn open(gate: &mut BatchGate<'_>) -> Self {
+        impl<'w, $($name: BundleWriter<'w>),*> BundleWriter<'w> for ($($name,)*) {
+            fn open(gate: &mut BatchGate<'w>) -> Self {
                 ($($name::open(gate),)*)
             }
 
             #[inline]
             fn flush(&mut self, rows: &Rows<'_>) {
                 $(self.$at.flush(rows);)*
-            }
-
-            fn close(self, gate: &mut BatchGate<'_>) {
-                $(self.$at.close(gate);)*
             }
 
             #[inline]
@@ -169,11 +166,43 @@ macro_rules! tuple_writer {
 
 crate::tuples::all_tuples!(tuple_writer);
 
+/// Brings an entity to life for each of `bundles`, and shows it to `each`. There are about `expected`.
+///
+/// The writer of `B` must not have a component twice.
+#[track_caller]
+pub(super) fn spawn_rows<B: Bundle>(
+    world: &mut World,
+    expected: usize,
+    bundles: impl Iterator<Item = B>,
+    mut each: impl FnMut(Entity),
+) {
+    world.entities.reserve_slots(expected);
+    let mut reserve = Reserve { pools: &mut world.pools, additional: expected, known: vec![] };
+    B::Writer::visit(&mut reserve);
+    let mut ending = Ending { known: reserve.known, world, signature: 0, last: None };
+    let World { entities, pools, .. } = &mut *ending.world;
+    let mut gate = BatchGate { pools: pools.lender(), signature: 0 };
+    let writer = B::Writer::open(&mut gate);
+    ending.signature = gate.signature;
+    let mut batch: Batch<'_, B> = Batch {
+        entities,
+        writer,
+        signature: gate.signature,
+        row: Vec::with_capacity(expected.min(ROWS)),
+        consecutive: false,
+        written: 0,
+        expected,
+        last: &mut ending.last,
+    };
+    for bundle in bundles {
+        each(batch.spawn(bundle));
+    }
+}
+
 /// A batch under way.
-pub(super) struct Batch<'w, B: Bundle> {
-    world: &'w mut World,
-    /// `None` only while the batch is being dropped.
-    writer: Option<B::Writer>,
+struct Batch<'w, B: Bundle> {
+    entities: &'w mut Entities,
+    writer: B::Writer<'w>,
     signature: u64,
     /// Living entities: those whose values were written since the last flush, then those that
     /// wait for theirs.
@@ -183,39 +212,23 @@ pub(super) struct Batch<'w, B: Bundle> {
     written: usize,
     /// Rows to come, as far as is known.
     expected: usize,
-    /// The first component, and how many had it before.
-    first: Option<(usize, usize)>,
+    /// Who was spawned last, when it ends.
+    last: &'w mut Option<Entity>,
 }
 
-impl<'w, B: Bundle> Batch<'w, B> {
-    /// Starts a batch of about `expected` entities. The writer of `B` must not have a component
-    /// twice.
-    pub(super) fn open(world: &'w mut World, expected: usize) -> Self {
-        world.entities.reserve_slots(expected);
-        // Before the first map is taken out: a storage of the user's may unwind.
-        let mut reserve = Reserve { pools: &mut world.pools, additional: expected, first: None };
-        B::Writer::visit(&mut reserve);
-        let first = reserve.first;
-        let mut gate = BatchGate { pools: &mut world.pools, signature: 0 };
-        let writer = Some(B::Writer::open(&mut gate));
-        let signature = gate.signature;
-        let row = Vec::with_capacity(expected.min(ROWS));
-        Self { world, writer, signature, row, consecutive: false, written: 0, expected, first }
-    }
-
+impl<B: Bundle> Batch<'_, B> {
     #[inline]
     #[track_caller]
-    pub(super) fn spawn(&mut self, bundle: B) -> Entity {
+    fn spawn(&mut self, bundle: B) -> Entity {
         if self.written == self.row.len() {
             self.next_row();
         }
         let entity = self.row[self.written];
-        let row = Row { entity, number: self.written, lent: PhantomData };
+        let row = Row { entity, number: self.written, batch: PhantomData };
         // Counted before it is written: if the write unwinds, it is an entity all the same.
         self.written += 1;
-        let writer = self.writer.as_mut().expect("a batch under way has its writer");
-        bundle.write(writer, &row);
-        assert!(writer.has_written(self.written), "{ONCE}");
+        bundle.write(&mut self.writer, &row);
+        assert!(self.writer.has_written(self.written), "{ONCE}");
         entity
     }
 
@@ -223,29 +236,50 @@ impl<'w, B: Bundle> Batch<'w, B> {
     #[inline(never)]
     #[track_caller]
     fn next_row(&mut self) {
-        let writer = self.writer.as_mut().expect("a batch under way has its writer");
-        writer.flush(&Rows { entities: &self.row, consecutive: self.consecutive });
+        self.writer.flush(&Rows { entities: &self.row, consecutive: self.consecutive });
         let wanted = match self.expected {
             0 => (2 * self.row.len()).clamp(FEW, ROWS),
             expected => expected.min(ROWS),
         };
         self.row.clear();
         self.written = 0;
-        let claimed = self.world.entities.claim_row(wanted, self.signature, &mut self.row);
+        let claimed = self.entities.claim_row(wanted, self.signature, &mut self.row);
         self.consecutive = claimed.unwrap_or_else(|error| panic!("{error}"));
         self.expected = self.expected.saturating_sub(self.row.len());
     }
 }
 
-impl<B: Bundle> Batch<'_, B> {
-    /// Tells the groups of all entities of the batch, of which one may not have got all.
-    fn group(&mut self, torn: Option<Entity>) {
-        let Some((component, first)) = self.first else { return };
+impl<B: Bundle> Drop for Batch<'_, B> {
+    // Not inlined: it is dropped in two ways, and this is once for both.
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.entities.unclaim(&self.row[self.written..]);
+        self.row.truncate(self.written);
+        self.writer.flush(&Rows { entities: &self.row, consecutive: self.consecutive });
+        *self.last = self.row.last().copied();
+    }
+}
+
+/// What is left to do when a batch has given the pools back.
+struct Ending<'w> {
+    world: &'w mut World,
+    /// Its components, and how many had each before.
+    known: Vec<(ComponentId, usize)>,
+    signature: u64,
+    last: Option<Entity>,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        // The write of the entity spawned last may have unwound.
+        let components = || self.known.iter().map(|&(id, _)| id);
+        let torn = self.last.filter(|&entity| !sign(self.world, components(), entity));
+        let Some(&(component, first)) = self.known.first() else { return };
         let World { entities, pools, .. } = &mut *self.world;
         if pools.groups.is_empty() {
             return;
         }
-        let new = pools.at_mut(component).map_mut().entities()[first..].to_vec();
+        let new = pools.at_mut(component.index()).map_mut().entities()[first..].to_vec();
         // It is the last one, if it is there, and not like the others.
         let whole = new.len() - usize::from(torn.is_some() && new.last() == torn.as_ref());
         pools.born(&new[..whole], self.signature);
@@ -256,42 +290,25 @@ impl<B: Bundle> Batch<'_, B> {
     }
 }
 
-/// Signs an entity that signs for all of `W` for what it really has; says whether that is all.
-pub(super) fn sign<W: BundleWriter>(world: &mut World, entity: Entity) -> bool {
-    struct Sign<'w> {
-        gate: Gate<'w>,
-        has_all: bool,
-    }
-    impl ComponentVisitor for Sign<'_> {
-        fn visit<T: Component>(&mut self) {
-            let pool = self.gate.pools.get_or_create::<T>();
-            if !pool.cell.get_mut().contains(self.gate.entity) {
-                *self.gate.word &= pool.tag.keep;
-                self.has_all = false;
-            }
+/// Signs an entity that signs for all of these components for what it really has; says whether that is all.
+///
+/// By their numbers, because it is needed while unwinding: no type is asked for its own.
+pub(super) fn sign(
+    world: &mut World,
+    components: impl Iterator<Item = ComponentId>,
+    entity: Entity,
+) -> bool {
+    let World { entities, pools, .. } = world;
+    let Some(word) = entities.word_mut(entity) else { return false };
+    let mut has_all = true;
+    for id in components {
+        let pool = pools.at_mut(id.index());
+        if !pool.map_mut().contains(entity) {
+            *word &= pool.tag().keep;
+            has_all = false;
         }
     }
-    let Ok(gate) = world.gate(entity) else { return false };
-    let mut sign = Sign { gate, has_all: true };
-    W::visit(&mut sign);
-    sign.has_all
-}
-
-impl<B: Bundle> Drop for Batch<'_, B> {
-    // Not inlined: it is dropped in two ways, and this is once for both.
-    #[inline(never)]
-    fn drop(&mut self) {
-        let Some(mut writer) = self.writer.take() else { return };
-        self.world.entities.unclaim(&self.row[self.written..]);
-        self.row.truncate(self.written);
-        writer.flush(&Rows { entities: &self.row, consecutive: self.consecutive });
-        let pools = &mut self.world.pools;
-        writer.close(&mut BatchGate { pools, signature: 0 });
-        // The write of the entity spawned last may have unwound.
-        let last = self.row.last().copied();
-        let torn = last.filter(|&entity| !sign::<B::Writer>(self.world, entity));
-        self.group(torn);
-    }
+    has_all
 }
 
 /// Bytes that the entity of one bundle takes, about: its slot, and in each pool its value and the books.
@@ -310,12 +327,12 @@ pub(super) fn row_bytes<B: Bundle>() -> usize {
     sum.0
 }
 
-/// Makes room in the pools of a bundle.
+/// Makes room in the pools of a bundle, before anything is changed: a storage of the user's may unwind.
 struct Reserve<'w> {
     pools: &'w mut Pools,
     additional: usize,
-    /// The first component, and how many have it.
-    first: Option<(usize, usize)>,
+    /// The components, and how many have each.
+    known: Vec<(ComponentId, usize)>,
 }
 
 impl ComponentVisitor for Reserve<'_> {
@@ -323,6 +340,6 @@ impl ComponentVisitor for Reserve<'_> {
         let pool = self.pools.get_or_create::<T>();
         let map = pool.cell.get_mut();
         map.reserve(self.additional);
-        self.first.get_or_insert((pool.tag.id.index(), map.len()));
+        self.known.push((pool.tag.id, map.len()));
     }
 }

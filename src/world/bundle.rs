@@ -36,8 +36,8 @@ pub trait Bundle: Sized + 'static {
     /// The components one by one, each an `Option`: what was replaced or removed.
     type Parts;
 
-    /// The pools of the components, during a batch.
-    type Writer: BundleWriter;
+    /// The pools of the components, during a batch: `'w` is that of the batch.
+    type Writer<'w>: BundleWriter<'w>;
 
     /// Puts the components into their pools and returns those they replace.
     fn insert(self, gate: &mut Gate<'_>) -> Self::Parts;
@@ -49,7 +49,7 @@ pub trait Bundle: Sized + 'static {
     fn assemble(parts: Self::Parts) -> Option<Self>;
 
     /// Puts the components into their pools, during a batch.
-    fn write(self, writer: &mut Self::Writer, row: &Row<'_>);
+    fn write<'w>(self, writer: &mut Self::Writer<'w>, row: &Row<'w>);
 
     /// Shows the component types to `visitor`, first to last.
     fn visit<V: ComponentVisitor>(visitor: &mut V);
@@ -63,7 +63,7 @@ pub trait ComponentVisitor {
 
 impl<T: Component> Bundle for T {
     type Parts = Option<T>;
-    type Writer = PoolWriter<T>;
+    type Writer<'w> = PoolWriter<'w, T>;
 
     #[inline(always)]
     fn insert(self, gate: &mut Gate<'_>) -> Option<T> {
@@ -81,7 +81,7 @@ impl<T: Component> Bundle for T {
     }
 
     #[inline(always)]
-    fn write(self, writer: &mut PoolWriter<T>, row: &Row<'_>) {
+    fn write<'w>(self, writer: &mut PoolWriter<'w, T>, row: &Row<'w>) {
         writer.write(row, self);
     }
 
@@ -97,7 +97,7 @@ macro_rules! tuple_bundle {
         #[allow(unused_variables, clippy::unused_unit, reason = "the empty tuple has nothing")]
         impl<$($name: Bundle),*> Bundle for ($($name,)*) {
             type Parts = ($($name::Parts,)*);
-            type Writer = ($($name::Writer,)*);
+            type Writer<'w> = ($($name::Writer<'w>,)*);
 
             #[inline(always)]
             fn insert(self, gate: &mut Gate<'_>) -> Self::Parts {
@@ -115,7 +115,7 @@ macro_rules! tuple_bundle {
             }
 
             #[inline(always)]
-            fn write(self, writer: &mut Self::Writer, row: &Row<'_>) {
+            fn write<'w>(self, writer: &mut Self::Writer<'w>, row: &Row<'w>) {
                 $(self.$at.write(&mut writer.$at, row);)*
             }
 

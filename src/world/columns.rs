@@ -2,12 +2,11 @@
 
 use std::error::Error;
 use std::fmt;
-use std::marker::PhantomData;
 
 use super::batch::sign;
 use super::bundle::repeated_component;
 use super::pools::{Pools, name_of};
-use super::{Bundle, ComponentVisitor, World};
+use super::{Bundle, ComponentId, ComponentVisitor, World};
 use crate::component::Component;
 use crate::entity::{OutOfEntities, Spawned};
 
@@ -109,17 +108,17 @@ impl World {
         if let Some(component) = repeated_component::<C::Row>() {
             return Err(ColumnsError::Repeated { component });
         }
-        let mut signature = Signature { pools: &mut self.pools, bits: 0 };
+        let mut signature = Signature { pools: &mut self.pools, bits: 0, known: vec![] };
         C::Row::visit(&mut signature);
-        let bits = signature.bits;
+        let Signature { bits, known, .. } = signature;
 
         self.entities.check_room(rows)?;
         let entities = self.entities.claim_all(rows, bits);
         // If a storage of the user's unwinds, some of the entities do not get what they sign for.
-        let unsigned = Unsigned { world: self, entities: &entities, row: PhantomData::<C::Row> };
+        let unsigned = Unsigned { world: self, entities: &entities, known, is_settled: false };
         let pools = &mut unsigned.world.pools;
         columns.fill(&mut ColumnGate { pools, entities: &entities });
-        std::mem::forget(unsigned);
+        unsigned.settle();
         if !self.pools.groups.is_empty() {
             self.pools.born(&entities.clone().collect::<Vec<_>>(), bits);
         }
@@ -169,29 +168,43 @@ fn common_length(columns: &impl Columns) -> Result<usize, ColumnsError> {
     unequal.map(|()| first.map_or(0, |(_, len)| len))
 }
 
-/// Collects the signature bits of a bundle.
+/// Collects the signature bits of a bundle, and its components.
 struct Signature<'w> {
     pools: &'w mut Pools,
     bits: u64,
+    known: Vec<ComponentId>,
 }
 
 impl ComponentVisitor for Signature<'_> {
     fn visit<T: Component>(&mut self) {
-        self.bits |= self.pools.get_or_create::<T>().tag.bit;
+        let tag = self.pools.get_or_create::<T>().tag;
+        self.bits |= tag.bit;
+        self.known.push(tag.id);
     }
 }
 
 /// Entities that sign for a whole row but may not have it.
-struct Unsigned<'w, B: Bundle> {
+struct Unsigned<'w> {
     world: &'w mut World,
     entities: &'w Spawned,
-    row: PhantomData<B>,
+    known: Vec<ComponentId>,
+    is_settled: bool,
 }
 
-impl<B: Bundle> Drop for Unsigned<'_, B> {
+impl Unsigned<'_> {
+    /// Says that all have what they sign for.
+    fn settle(mut self) {
+        self.is_settled = true;
+    }
+}
+
+impl Drop for Unsigned<'_> {
     fn drop(&mut self) {
+        if self.is_settled {
+            return;
+        }
         for entity in self.entities.clone() {
-            sign::<B::Writer>(self.world, entity);
+            sign(self.world, self.known.iter().copied(), entity);
         }
         let World { entities, pools, .. } = &mut *self.world;
         if pools.groups.is_empty() {

@@ -9,6 +9,7 @@ mod adapt;
 mod batch;
 mod builder;
 mod bundle;
+mod care;
 mod clock;
 mod codes;
 mod columns;

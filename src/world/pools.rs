@@ -11,7 +11,7 @@ use super::clock::Clock;
 use super::codes::{self, BITS, Candidates};
 use super::despawn_batch::BLOCK;
 use super::pool_box::{Answers, AnyPool, PoolBox};
-use super::react::{Extras, Notes, What};
+use super::react::{Extras, Notes};
 use super::tag::{ComponentId, Tag};
 use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
@@ -141,6 +141,38 @@ impl Family for OtherPools<'_> {
 
     fn has(&mut self, component: u32, entity: Entity) -> bool {
         self.map(component).contains(entity)
+    }
+}
+
+/// Lends pools one after the other, each once, for as long as all of them are borrowed.
+pub(crate) struct Lender<'w> {
+    pools: &'w mut Pools,
+    lent: Vec<NonNull<u8>>,
+}
+
+impl<'w> Lender<'w> {
+    /// The tick of what is done now.
+    pub(crate) fn now(&self) -> Tick {
+        self.pools.clock.now
+    }
+
+    /// The pool of `T`.
+    ///
+    /// # Panics
+    /// If there is none, or it is lent already.
+    pub(crate) fn lend<T: Component>(&mut self) -> &'w mut PoolBox<T> {
+        let mut pool = self.pools.find::<T>().expect("the pool is made before it is lent");
+        assert!(!self.lent.contains(&pool.cast()), "a pool is lent once");
+        self.lent.push(pool.cast());
+        // SAFETY: it leads to a `PoolBox<T>` (C2), one of `pools`, which are borrowed uniquely for `'w` (C3) and
+        // touched by nobody but this; it is lent once.
+        unsafe { pool.as_mut() }
+    }
+}
+
+impl fmt::Debug for Lender<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lender").field("lent", &self.lent.len()).finish_non_exhaustive()
     }
 }
 
@@ -279,52 +311,15 @@ impl Pools {
         pool
     }
 
+    /// Lends the pools one by one, side by side.
+    pub(crate) fn lender(&mut self) -> Lender<'_> {
+        Lender { pools: self, lent: Vec::new() }
+    }
+
     /// The groups, and the pools for them to touch.
     #[inline]
     pub(crate) fn split(&mut self) -> (&mut Groups, PoolFamily<'_>) {
         (&mut self.groups, PoolFamily { list: &mut self.list })
-    }
-
-    /// Says in the tags of all pools who cares for them: groups, listeners, sets, readers.
-    pub(crate) fn mark_care(&mut self) {
-        for id in 0..self.len() {
-            let is_owned = self.groups.is_owned(id as u32);
-            let is_grouped = self.groups.of(id as u32).iter().any(|numbers| !numbers.is_empty());
-            let sole_owner = self.groups.sole_owner(id as u32);
-            let is_noted = self.is_noted(id as u32);
-            let is_journaled = self.at_mut(id).is_journaled();
-            let tag = self.at_mut(id).tag_mut();
-            (tag.is_grouped, tag.is_owned) = (is_grouped, is_owned);
-            (tag.is_noted, tag.is_journaled) = (is_noted, is_journaled);
-            tag.needs_care = is_grouped || is_noted || is_journaled;
-            tag.sole_owner = sole_owner.filter(|_| !is_noted && !is_journaled);
-        }
-        let Notes { signals, .. } = &self.notes;
-        let ids = 0..self.len() as u32;
-        self.hears_removal = ids.clone().any(|id| signals.hears(What::Removing, id));
-        self.prepares_removal =
-            self.hears_removal || ids.clone().any(|id| self.at_mut(id as usize).copies_removed());
-        let Notes { signals, .. } = &self.notes;
-        self.hears_spawn = signals.hears(What::Spawned, 0);
-        // What was noted for one who has gone is forgotten at the refresh, and not before.
-        self.is_heard |= self.has_hearers();
-        let is_noted = ids.clone().any(|id| self.at(id as usize).tag().is_noted);
-        self.death_needs_care = self.hears_removal || is_noted || signals.hears(What::Despawned, 0);
-    }
-
-    /// Whether somebody listens to a pool or reads its removals.
-    pub(crate) fn has_hearers(&self) -> bool {
-        let mut tags = (0..self.len()).map(|id| self.at(id).tag());
-        self.hears_removal || tags.any(|tag| tag.is_noted || tag.is_journaled)
-    }
-
-    /// Whether somebody wants to know when this component comes, changes or goes.
-    fn is_noted(&self, id: u32) -> bool {
-        let Notes { signals, reactive, .. } = &self.notes;
-        signals.hears(What::Added, id)
-            || signals.hears(What::Changed, id)
-            || reactive.iter().any(|set| set.components().any(|component| component == id))
-            || !self.at(id as usize).required().is_empty()
     }
 
     pub(crate) fn len(&self) -> usize {

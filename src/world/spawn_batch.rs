@@ -2,7 +2,7 @@
 
 use std::iter::FusedIterator;
 
-use super::batch::{Batch, row_bytes};
+use super::batch::{row_bytes, spawn_rows};
 use super::bundle::repeated_component;
 use super::{Bundle, World};
 use crate::entity::Entity;
@@ -112,10 +112,7 @@ where
         // Hints may lie.
         let promised = self.bundles.size_hint().0;
         let expected = growth::trusted(promised, row_bytes::<I::Item>());
-        let mut batch = Batch::open(self.world, expected);
-        for bundle in &mut self.bundles {
-            each(batch.spawn(bundle));
-        }
+        spawn_rows(self.world, expected, &mut self.bundles, each);
     }
 }
 
