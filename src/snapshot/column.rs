@@ -1,8 +1,9 @@
 //! Components as snapshots see them: a column of entities and values, the type known only here.
 
-use std::any::{TypeId, type_name};
+use std::any::{Any, TypeId, type_name};
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::mem;
 use std::sync::Arc;
 
 use erased_serde as erased;
@@ -17,7 +18,8 @@ use crate::component::Component;
 use crate::entity::Entity;
 use crate::sparse::EntityList;
 use crate::storage::{Copying, Storage, Ticks};
-use crate::world::{Arrival, BorrowConflict, Incoming, Map, World};
+use crate::tick::Tick;
+use crate::world::{BorrowConflict, ComponentId, Home, Incoming, Map, World};
 
 /// What is known of a registered component.
 pub(super) trait ComponentType: Send + Sync {
@@ -296,8 +298,18 @@ impl<T: Component + Snapshot> Incoming for Staged<T> {
         self.map.entities()
     }
 
-    fn put(self: Box<Self>, into: &mut Arrival<'_>) {
-        into.put(self.map);
+    fn prepare(&mut self, world: &mut World, added: Option<Tick>) -> ComponentId {
+        if let Some(added) = added {
+            self.map.renew(added);
+        }
+        world.register::<T>()
+    }
+
+    fn put(self: Box<Self>, home: Home<'_>) -> Box<dyn Any> {
+        let mut map = self.map;
+        let old = home.map::<T>().expect("`prepare` has found the pool of `T`");
+        map.succeed(old);
+        Box::new(mem::replace(old, map))
     }
 }
 

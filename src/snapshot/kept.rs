@@ -5,8 +5,9 @@ use std::any::Any;
 use super::form::Snapshot;
 use crate::cell::Read;
 use crate::component::Component;
+use crate::entity::Entity;
 use crate::storage::Columns;
-use crate::world::{Arrival, Map, Return, Returning};
+use crate::world::{ComponentId, Home, Map, Return, Returning, World};
 
 /// The values of a component in a world, to be copied.
 pub(super) trait Keepable: Send + Sync {
@@ -41,8 +42,6 @@ struct Copied<T: Component> {
     /// Of which pool they have the same entities in the same order: the number of its world, and the
     /// stamp that it had.
     alike: Option<(u64, u64)>,
-    /// What the world had, or will have, while it returns to these.
-    away: Option<Map<T>>,
 }
 
 impl<T: Component + Snapshot> Keepable for Original<'_, T> {
@@ -66,26 +65,24 @@ impl<T: Component + Snapshot> Keepable for Original<'_, T> {
 
 impl<T: Component> Default for Copied<T> {
     fn default() -> Self {
-        Self { columns: Columns::default(), alike: None, away: None }
+        Self { columns: Columns::default(), alike: None }
     }
 }
 
 impl<T: Component> Returning for Copied<T> {
-    fn take(&mut self, from: &mut Arrival<'_>) {
-        self.away = Some(from.take(self.columns.entities()));
+    fn entities(&self) -> &[Entity] {
+        self.columns.entities()
     }
 
-    fn exchange(&mut self, by: Return) {
-        let Some(map) = &mut self.away else { return };
+    fn prepare(&mut self, world: &mut World, by: Return) -> ComponentId {
         self.columns.shift_ticks(by.later, by.now);
+        world.register::<T>()
+    }
+
+    fn exchange(&mut self, by: Return, home: Home<'_>) {
+        let map = home.map::<T>().expect("`prepare` has found the pool of `T`");
         let is_alike = self.alike == Some((by.world, map.set().stamp()));
         self.alike = Some((by.world, map.exchange(&mut self.columns, is_alike)));
-    }
-
-    fn put(&mut self, into: &mut Arrival<'_>) {
-        if let Some(map) = self.away.take() {
-            into.put_back(map);
-        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::together::{self, Size};
 use super::types::SnapshotTypes;
 use crate::entity::Entities;
 use crate::tick::Tick;
-use crate::world::{GroupRecord, Learnt, Returning, World};
+use crate::world::{GroupRecord, Home, Learnt, Returning, World};
 
 /// Copies of everything that lives.
 #[derive(Default)]
@@ -79,11 +79,10 @@ impl Moment {
         RawSections::put(world, std::mem::take(&mut self.raw));
         let size = Size::Filled(self.columns.iter().map(|column| column.len()).sum());
         let columns = self.columns.iter_mut().map(|column| &mut **column as &mut dyn Returning);
-        let mut columns: Vec<&mut dyn Returning> = columns.collect();
-        let exchange = |columns: &mut [&mut dyn Returning], by| {
-            together::each(columns.iter_mut().collect(), size, |column| column.exchange(by));
+        let exchange = |columns: Vec<(&mut dyn Returning, Home<'_>)>, by| {
+            together::each(columns, size, |(column, home)| column.exchange(by, home));
         };
-        world.return_to(self.tick, &mut self.book, &mut columns, &self.groups, exchange);
+        world.return_to(self.tick, &mut self.book, columns.collect(), &self.groups, exchange);
         world.relearn(&self.learnt);
         replaced
     }

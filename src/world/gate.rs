@@ -231,9 +231,11 @@ fn remove_with_care<T: Component>(
             return release(pool.parts(now), entity, word);
         }
         if let Some(group) = groups.get_mut(owner.number) {
+            // Before the group is touched: the storage is told the time, and may unwind.
+            let parts = pool.parts(now);
             group.shorten();
             group.meet(owner, id.index() as u32, entity, others);
-            return release_member(pool.parts(now), group, entity, word);
+            return release_member(parts, group, entity, word);
         }
     }
     remove_and_tell(found, entity, word)
@@ -257,9 +259,12 @@ fn remove_and_tell<T: Component>(
         pool.note_removal(entity);
     }
     let has_overtaken = pool.has_overtaken();
+    pool.cell.get_mut().set_now(now);
+    // From here to the end no code of the user's runs: the pool is not looked for again.
+    found.pools_mut().removing(component, (entity, *word));
+    let pool = found.pool();
+    let value = release((pool.cell.get_mut(), &pool.tag), entity, &mut *word);
     let pools = found.pools();
-    pools.removing(component, (entity, *word));
-    let value = release(pools.get_mut::<T>()?.parts(now), entity, &mut *word);
     pools.removed(component, (entity, *word));
     if tag.is_noted {
         pools.notes.push(Event { what: What::Removed, component, entity });

@@ -84,7 +84,7 @@ use react::React;
 pub(crate) use react::{Branch, Queue};
 use resource::Resources;
 #[cfg(feature = "serde")]
-pub(crate) use state::{Arrival, GroupRecord, Incoming, Return, Returning};
+pub(crate) use state::{GroupRecord, Home, Incoming, Return, Returning};
 
 /// Everything a program keeps in Esker: entities, their components, and resources.
 ///

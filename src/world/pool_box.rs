@@ -177,6 +177,10 @@ pub(crate) trait AnyPool: Send + Sync {
 
     fn map_mut(&mut self) -> &mut dyn AnyMap;
 
+    /// The `Map<T>` of its component.
+    #[cfg(feature = "serde")]
+    fn any_map_mut(&mut self) -> &mut dyn Any;
+
     /// Whether somebody has put it into an order of his own.
     fn is_sorted(&self) -> bool;
 
@@ -286,6 +290,11 @@ impl<T: Component> AnyPool for PoolBox<T> {
     }
 
     fn map_mut(&mut self) -> &mut dyn AnyMap {
+        self.cell.get_mut()
+    }
+
+    #[cfg(feature = "serde")]
+    fn any_map_mut(&mut self) -> &mut dyn Any {
         self.cell.get_mut()
     }
 

@@ -2,6 +2,7 @@
 
 use super::gate;
 use super::pool_box::{AnyPool, Map};
+use super::pools::Found;
 use super::react::{Event, What};
 use super::word::Words;
 use super::{BorrowConflict, ComponentId, Pool, PoolError, PoolMut, World};
@@ -152,11 +153,7 @@ impl World {
     /// Nobody has it any more when the first value is dropped. The pool keeps its memory.
     pub fn clear_pool<T: Component>(&mut self) {
         self.announce_clear_pool::<T>();
-        self.note_clear_pool::<T>();
         self.empty_pool::<T>();
-        if let Some(pool) = self.pools.get_mut::<T>() {
-            pool.drop_overtaken();
-        }
         self.deliver();
     }
 
@@ -173,38 +170,44 @@ impl World {
         }
     }
 
-    /// Tells readers and sets that a pool is about to be emptied, when no listener can stop it.
-    fn note_clear_pool<T: Component>(&mut self) {
-        let Some(pool) = self.pools.get_mut::<T>().filter(|pool| pool.tag.needs_care) else {
-            return;
-        };
-        let draft = pool.draft_all();
-        pool.journal_all(draft);
-        let tag = pool.tag;
-        if tag.is_noted {
-            let component = tag.id.index() as u32;
-            for entity in pool.cell.get_mut().entities().to_vec() {
-                self.pools.notes.push(Event { what: What::Removed, component, entity });
-            }
-        }
-    }
-
+    /// Lets all values of a pool out, when no listener can stop it, and drops them.
     fn empty_pool<T: Component>(&mut self) {
         let now = self.tick();
-        let Some(pool) = self.pools.get_mut::<T>() else { return };
-        if !pool.tag.is_grouped {
-            return gate::clear(pool.parts(now), Words::sole(&mut self.entities));
+        let Self { entities, pools, .. } = self;
+        // Found once: from here to the first drop no type is asked for its pool.
+        let Some(mut found) = pools.found::<T>() else { return };
+        found.pool().cell.get_mut().set_now(now);
+        let tag = found.pool().tag;
+        if tag.needs_care {
+            note_emptied(&mut found);
         }
-        let component = pool.tag.id.index() as u32;
-        self.pools.emptied(component);
-        let Some(pool) = self.pools.get_mut::<T>() else { return };
-        let lost = gate::sign_all_out(pool.parts(now), Words::sole(&mut self.entities));
-        for entity in lost {
-            let signature = self.entities.word_mut(entity).map_or(0, |word| *word);
-            self.pools.removed(component, (entity, signature));
+        let pool = found.pool();
+        if !tag.is_grouped {
+            gate::clear((pool.cell.get_mut(), &tag), Words::sole(entities));
+            return found.pool().drop_overtaken();
         }
-        if let Some(pool) = self.pools.get_mut::<T>() {
-            pool.cell.get_mut().drop_values();
+        let component = tag.id.index() as u32;
+        found.pools_mut().emptied(component);
+        let parts = (found.pool().cell.get_mut(), &tag);
+        for entity in gate::sign_all_out(parts, Words::sole(entities)) {
+            let signature = entities.word_mut(entity).map_or(0, |word| *word);
+            found.pools_mut().removed(component, (entity, signature));
+        }
+        found.pool().cell.get_mut().drop_values();
+        found.pool().drop_overtaken();
+    }
+}
+
+/// Tells readers and sets that a pool is about to be emptied.
+fn note_emptied<T: Component>(found: &mut Found<'_, T>) {
+    let pool = found.pool();
+    let draft = pool.draft_all();
+    pool.journal_all(draft);
+    let tag = pool.tag;
+    if tag.is_noted {
+        let component = tag.id.index() as u32;
+        for entity in pool.cell.get_mut().entities().to_vec() {
+            found.pools_mut().notes.push(Event { what: What::Removed, component, entity });
         }
     }
 }

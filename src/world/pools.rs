@@ -104,6 +104,10 @@ impl<'a, T: Component> Found<'a, T> {
         self.pools
     }
 
+    pub(crate) fn pools_mut(&mut self) -> &mut Pools {
+        self.pools
+    }
+
     /// The pool, the groups, and the other pools for these to touch.
     #[inline(always)]
     pub(crate) fn split(&mut self) -> (&mut PoolBox<T>, &mut Groups, OtherPools<'_>) {
@@ -342,6 +346,20 @@ impl Pools {
     pub(crate) fn at_mut(&mut self, id: usize) -> &mut dyn AnyPool {
         // SAFETY: owned by `list`, and borrowed as `self` is (C3).
         unsafe { self.list[id].as_mut() }
+    }
+
+    /// The pools of these component ids, which must exist and differ.
+    #[cfg(feature = "serde")]
+    pub(crate) fn at_each_mut(&mut self, ids: &[ComponentId]) -> Vec<&mut dyn AnyPool> {
+        let mut sorted = ids.to_vec();
+        sorted.sort_unstable();
+        assert!(sorted.windows(2).all(|pair| pair[0] != pair[1]), "a pool is lent once");
+        let lent = |id: &ComponentId| {
+            let mut pool = self.list[id.index()];
+            // SAFETY: owned by `list`, borrowed as `self` is (C3), and no id occurs twice.
+            unsafe { pool.as_mut() }
+        };
+        ids.iter().map(lent).collect()
     }
 
     /// The pools in order of creation.

@@ -2,15 +2,14 @@
 //!
 //! Values that arrive lie in maps of their own, complete, before the world is touched; then it is
 //! emptied, the book of ids and the maps are exchanged, the groups are filled again, and listeners
-//! are told. Between the first and the last of these steps no code of the user's runs, and nothing
-//! can fail.
+//! are told. Between the exchange of the books and the last map no code of the user's runs, and nothing
+//! can fail: all types are asked for their pools before (`prepare`).
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::mem;
 
 use super::funeral::Funeral;
-use super::pool_box::{AnyPool, Map, PoolBox};
-use super::pools::Pools;
+use super::pool_box::{AnyPool, Map};
 use super::react::{Event, What};
 use super::{ComponentId, Learnt, World};
 use crate::component::Component;
@@ -22,19 +21,32 @@ use crate::tick::Tick;
 pub(crate) trait Incoming {
     fn entities(&self) -> &[Entity];
 
-    fn put(self: Box<Self>, into: &mut Arrival<'_>);
+    /// Finds their pool, or has it made; they count as added at `added`, if it is given. Does all that may unwind.
+    fn prepare(&mut self, world: &mut World, added: Option<Tick>) -> ComponentId;
+
+    /// Puts the values into their pool, which is empty, and returns the map that was there.
+    fn put(self: Box<Self>, home: Home<'_>) -> Box<dyn Any>;
 }
 
 /// The values of one component that return to where they were.
 pub(crate) trait Returning: Send {
-    /// Takes what is there now out of its pool.
-    fn take(&mut self, from: &mut Arrival<'_>);
+    fn entities(&self) -> &[Entity];
 
-    /// Changes places with it. Nobody else is concerned, so it may be done on any thread.
-    fn exchange(&mut self, by: Return);
+    /// Finds their pool, or has it made. Does all that may unwind.
+    fn prepare(&mut self, world: &mut World, by: Return) -> ComponentId;
 
-    /// Puts what is there from now on into the pool.
-    fn put(&mut self, into: &mut Arrival<'_>);
+    /// Changes places with what is there. Nobody else is concerned, so it may be done on any thread.
+    fn exchange(&mut self, by: Return, home: Home<'_>);
+}
+
+/// The pool of values that come, found before anything is changed.
+pub(crate) struct Home<'a>(&'a mut dyn AnyPool);
+
+impl<'a> Home<'a> {
+    /// Its map, if it is that of `T`.
+    pub(crate) fn map<T: Component>(self) -> Option<&'a mut Map<T>> {
+        self.0.any_map_mut().downcast_mut()
+    }
 }
 
 /// A way back of a world.
@@ -47,18 +59,14 @@ pub(crate) struct Return {
     pub(crate) now: Tick,
 }
 
-/// A world that is being filled.
-pub(crate) struct Arrival<'w> {
-    pools: &'w mut Pools,
+/// The entities of a world that is being filled.
+struct Signing<'w> {
     entities: &'w mut Entities,
-    ticks: Arriving,
     /// Whether the entities have signed for what they have, with the bits that these components have here.
     is_signed: bool,
     /// Signature bits of what has come, and of that what everybody has.
     signed: u64,
     everybody: u64,
-    /// Pools whose maps were taken out and put in again.
-    returned: Vec<ComponentId>,
 }
 
 /// What becomes of the ticks of values that arrive.
@@ -91,36 +99,13 @@ impl GroupRecord {
     }
 }
 
-impl Arrival<'_> {
-    /// Puts the values of a component into its pool, which is empty.
-    pub(crate) fn put<T: Component>(&mut self, mut map: Map<T>) {
-        let now = self.pools.clock.now;
-        if matches!(self.ticks, Arriving::New) {
-            map.renew(now);
-        }
-        let pool = self.sign_for::<T>(map.entities());
-        let old = pool.cell.get_mut();
-        debug_assert!(old.is_empty());
-        map.succeed(old);
-        *old = map;
+impl<'w> Signing<'w> {
+    fn new(entities: &'w mut Entities, is_signed: bool) -> Self {
+        Self { entities, is_signed, signed: 0, everybody: 0 }
     }
 
-    /// Takes the map of a component out of its pool, for these entities.
-    pub(crate) fn take<T: Component>(&mut self, entities: &[Entity]) -> Map<T> {
-        mem::take(self.sign_for::<T>(entities).cell.get_mut())
-    }
-
-    /// Puts a map that was taken out back.
-    pub(crate) fn put_back<T: Component>(&mut self, map: Map<T>) {
-        let pool = self.pools.get_or_create::<T>();
-        *pool.cell.get_mut() = map;
-        self.returned.push(pool.tag.id);
-    }
-
-    /// Lets entities sign for a component, and returns its pool.
-    fn sign_for<T: Component>(&mut self, entities: &[Entity]) -> &mut PoolBox<T> {
-        let pool = self.pools.get_or_create::<T>();
-        let bit = pool.tag.bit;
+    /// Lets entities sign for a component that they have.
+    fn sign(&mut self, entities: &[Entity], bit: u64) {
         self.signed |= bit;
         if entities.len() == self.entities.len() {
             // Everybody who lives has it: they sign all at once.
@@ -133,7 +118,6 @@ impl Arrival<'_> {
                 }
             }
         }
-        pool
     }
 
     /// Lets everybody sign for what everybody has; components that were left out sign no more.
@@ -214,9 +198,11 @@ impl World {
     pub(crate) fn arrive(
         &mut self,
         book: Entities,
-        columns: Vec<Box<dyn Incoming>>,
+        mut columns: Vec<Box<dyn Incoming>>,
         groups: &GroupRecord,
     ) {
+        // For types that cannot have a pool, while the world is as it was.
+        columns.iter_mut().for_each(|column| _ = column.prepare(self, None));
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.relearn(&Learnt::default());
@@ -250,27 +236,36 @@ impl World {
         &mut self,
         at: Tick,
         book: &mut Entities,
-        columns: &mut [&mut dyn Returning],
+        columns: Vec<&mut dyn Returning>,
         groups: &GroupRecord,
-        exchange: impl FnOnce(&mut [&mut dyn Returning], Return),
+        exchange: impl FnOnce(Vec<(&mut dyn Returning, Home<'_>)>, Return),
     ) {
         self.pools.unmark_all();
-        self.pools.groups.clear_members();
         let now = self.tick();
         let later = now.get().saturating_sub(at.get());
         let by = Return { world: self.number(), later, now };
+        let mut prepared = Vec::with_capacity(columns.len());
+        for column in columns {
+            prepared.push((column.prepare(self, by), column));
+        }
+        let returned: Vec<ComponentId> = prepared.iter().map(|(id, _)| *id).collect();
         // In another world other components may have the same bits.
         let is_home = groups.of.is_some_and(|(world, _)| world == self.number());
+        let Self { entities, pools, .. } = self;
+        let homes = pools.at_each_mut(&returned).into_iter().map(Home);
         if !is_home {
             book.sign_all(0, 0);
         }
-        mem::swap(&mut self.entities, book);
-        let mut arrival = self.arrival(Arriving::Same, is_home);
-        columns.iter_mut().for_each(|column| column.take(&mut arrival));
-        exchange(columns, by);
-        columns.iter_mut().for_each(|column| column.put(&mut arrival));
-        let returned = mem::take(&mut arrival.returned);
-        arrival.sign_rest(groups);
+        mem::swap(entities, book);
+        let mut signing = Signing::new(entities, is_home);
+        let mut pairs = Vec::with_capacity(returned.len());
+        for ((_, column), home) in prepared.into_iter().zip(homes) {
+            signing.sign(column.entities(), home.0.tag().bit);
+            pairs.push((column, home));
+        }
+        signing.sign_rest(groups);
+        exchange(pairs, by);
+        self.pools.groups.clear_members();
         let is_left_out = |id: &usize| !returned.iter().any(|known| known.index() == *id);
         for id in (0..self.pools.len()).filter(is_left_out) {
             self.pools.at_mut(id).forget_entities();
@@ -293,19 +288,24 @@ impl World {
         is_signed: bool,
         groups: &GroupRecord,
     ) {
-        let gone = mem::replace(&mut self.entities, book);
-        debug_assert!(gone.is_empty());
-        let mut arrival = self.arrival(ticks, is_signed);
-        for column in columns {
-            column.put(&mut arrival);
+        let added = matches!(ticks, Arriving::New).then(|| self.tick());
+        let mut prepared = Vec::with_capacity(columns.len());
+        for mut column in columns {
+            prepared.push((column.prepare(self, added), column));
         }
-        arrival.sign_rest(groups);
-    }
-
-    fn arrival(&mut self, ticks: Arriving, is_signed: bool) -> Arrival<'_> {
+        // Dropped when the books are right.
+        let mut gone: Vec<Box<dyn Any>> = Vec::with_capacity(prepared.len());
         let Self { entities, pools, .. } = self;
-        let returned = Vec::new();
-        Arrival { pools, entities, ticks, is_signed, signed: 0, everybody: 0, returned }
+        let past = mem::replace(entities, book);
+        debug_assert!(past.is_empty());
+        let mut signing = Signing::new(entities, is_signed);
+        for (id, column) in prepared {
+            let pool = pools.at_mut(id.index());
+            debug_assert!(pool.map_mut().entities().is_empty());
+            signing.sign(column.entities(), pool.tag().bit);
+            gone.push(column.put(Home(pool)));
+        }
+        signing.sign_rest(groups);
     }
 
     /// Empties the world as by [`clear`](Self::clear), whatever listeners have to say.
