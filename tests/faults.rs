@@ -113,9 +113,10 @@ fn survive(act: Act, fault: Fault) {
 }
 
 /// Whether a new entity may be left without components: it had come to life, and what it was to get
-/// was refused by a storage, or a listener to its spawn panicked before a command gave it that.
+/// was refused by a storage or its type, or a listener to its spawn panicked before a command gave it that.
 fn leaves_orphans(fault: Fault) -> bool {
-    matches!(fault.callback, Callback::Push | Callback::Listener)
+    use Callback::{Extras, Listener, NewStorage, Push, Storage, TypeSlot};
+    matches!(fault.callback, Push | Listener | Storage | NewStorage | TypeSlot | Extras)
 }
 
 /// Goes on with the world as if nothing had happened.

@@ -28,9 +28,19 @@ pub enum Callback {
     Push,
     /// `reserve` of the same.
     Reserve,
+    /// `Default` of the same.
+    NewStorage,
+    /// Whatever else a storage is asked or told, and may refuse.
+    Storage,
+    /// `Component::type_slot`.
+    TypeSlot,
+    /// `Component::extras`.
+    Extras,
+    /// `Component::keep_removed`.
+    KeepRemoved,
 }
 
-pub const CALLBACKS: [Callback; 14] = [
+pub const CALLBACKS: [Callback; 19] = [
     Callback::Drop,
     Callback::Clone,
     Callback::Compare,
@@ -45,6 +55,11 @@ pub const CALLBACKS: [Callback; 14] = [
     Callback::MapEntities,
     Callback::Push,
     Callback::Reserve,
+    Callback::NewStorage,
+    Callback::Storage,
+    Callback::TypeSlot,
+    Callback::Extras,
+    Callback::KeepRemoved,
 ];
 
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! Components all of whose code may panic: one for each storage and option.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use esker::component::TypeSlot;
 use esker::snapshot::{EntityMapper, MapEntities, Snapshot};
 use esker::sparse::PagedMap;
-use esker::storage::{Packed, Storage, Untracked};
-use esker::{Component, Entity};
+use esker::storage::{Hashed, Packed, Storage, Ticks, Untracked};
+use esker::{Component, Entity, Tick};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::common::{Counted, Ledger};
@@ -71,17 +73,43 @@ impl<'de> Deserialize<'de> for Trap {
     }
 }
 
+/// A component whose answers come from code that may panic.
+macro_rules! by_hand {
+    ($name:ident, $storage:ty) => {
+        impl Component for $name {
+            type Storage = $storage;
+
+            fn extras() -> Option<&'static (dyn Any + Send + Sync)> {
+                call(Callback::Extras);
+                None
+            }
+
+            fn keep_removed() -> Option<fn(&Self) -> Self> {
+                call(Callback::KeepRemoved);
+                Some(Self::clone)
+            }
+
+            fn type_slot() -> Option<&'static TypeSlot<Self>> {
+                static SLOT: TypeSlot<$name> = TypeSlot::new();
+                call(Callback::TypeSlot);
+                Some(&SLOT)
+            }
+        }
+    };
+}
+
 /// Packed and tracked, kept when removed.
 #[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
 #[component(keep_removed, track)]
 #[snapshot(name = "a", clone)]
 pub struct A(pub Trap);
 
-/// Hashed, kept when removed.
-#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
-#[component(storage = Hashed, keep_removed)]
+/// Hashed, kept when removed; says so in code of its own.
+#[derive(Snapshot, Serialize, Deserialize, Clone, Debug)]
 #[snapshot(name = "b", clone)]
 pub struct B(pub Trap);
+
+by_hand!(B, Hashed<Self>);
 
 /// At a place of its own.
 #[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
@@ -94,9 +122,7 @@ pub struct C(pub Trap);
 #[snapshot(name = "d", clone)]
 pub struct D(pub Trap);
 
-impl Component for D {
-    type Storage = Own;
-}
+by_hand!(D, Own);
 
 /// Brings two others along.
 #[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
@@ -134,8 +160,14 @@ impl MapEntities for Link {
 pub struct Heard;
 
 /// A storage as a user would write it, around one of ours.
-#[derive(Default)]
 pub struct Own(Packed<D>);
+
+impl Default for Own {
+    fn default() -> Self {
+        call(Callback::NewStorage);
+        Self(Packed::default())
+    }
+}
 
 #[allow(unsafe_code, reason = "implements the unsafe trait as a user would")]
 // SAFETY: all calls are passed on to a storage that keeps the promises; some panic before that.
@@ -177,10 +209,35 @@ unsafe impl Storage<D> for Own {
     }
 
     fn shrink_to_fit(&mut self) {
+        call(Callback::Storage);
         Storage::shrink_to_fit(&mut self.0);
     }
 
     fn heap_bytes(&self) -> usize {
+        call(Callback::Storage);
         self.0.heap_bytes()
+    }
+
+    fn bytes_for(entities: &[Entity]) -> usize {
+        call(Callback::Storage);
+        size_of_val(entities)
+    }
+
+    fn append(&mut self, values: Vec<D>) -> Result<(), Vec<D>> {
+        call(Callback::Storage);
+        self.0.append(values)
+    }
+
+    fn set_now(&mut self, _: Tick) {
+        call(Callback::Storage);
+    }
+
+    fn touch(&self, _: usize, _: usize) {
+        call(Callback::Storage);
+    }
+
+    fn ticks(&self) -> Option<&Ticks> {
+        call(Callback::Storage);
+        None
     }
 }
