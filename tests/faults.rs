@@ -9,6 +9,8 @@
 
 #[path = "faults/acts.rs"]
 mod acts;
+#[path = "faults/by_hand.rs"]
+mod by_hand;
 mod common;
 #[path = "faults/fuse.rs"]
 mod fuse;
@@ -16,6 +18,8 @@ mod fuse;
 mod parts;
 #[path = "faults/scene.rs"]
 mod scene;
+#[path = "faults/user_code.rs"]
+mod user_code;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -53,6 +57,7 @@ impl Drop for Report {
 fn whatever_panics_the_world_goes_on_and_drops_everything_once() {
     let only = std::env::var("ESKER_FAULT_ACT").ok();
     let (mut faults, mut failed, mut operations) = (0, 0, 0);
+    let mut called = [0; CALLBACKS.len()];
     for &(name, act) in ACTS {
         if only.as_ref().is_some_and(|only| only != name) {
             continue;
@@ -61,6 +66,7 @@ fn whatever_panics_the_world_goes_on_and_drops_everything_once() {
         for care in Care::all() {
             let calls = calls_of(act, care);
             for callback in CALLBACKS {
+                called[callback as usize] += calls[callback as usize];
                 for nth in 0..calls[callback as usize].min(LAST) {
                     let fault = Fault { act: name, care, callback, nth };
                     // All of them are tried, so that one report has all that fail.
@@ -75,6 +81,9 @@ fn whatever_panics_the_world_goes_on_and_drops_everything_once() {
     }
     println!("{faults} faults in {operations} operations, {failed} not survived");
     assert_eq!(failed, 0, "faults that were not survived; see above");
+    let is_idle = |callback: &Callback| called[*callback as usize] == 0;
+    let idle: Vec<Callback> = CALLBACKS.into_iter().filter(is_idle).collect();
+    assert!(only.is_some() || idle.is_empty(), "no operation calls {idle:?}");
     assert!(only.is_some() || faults >= 2000, "only {faults} faults");
 }
 
@@ -113,10 +122,13 @@ fn survive(act: Act, fault: Fault) {
 }
 
 /// Whether a new entity may be left without components: it had come to life, and what it was to get
-/// was refused by a storage or its type, or a listener to its spawn panicked before a command gave it that.
+/// was refused by a storage or its type or by the bundle itself, or a listener to its spawn or a parameter panicked before
+/// a command gave it that.
 fn leaves_orphans(fault: Fault) -> bool {
-    use Callback::{Extras, Listener, NewStorage, Push, Storage, TypeSlot};
-    matches!(fault.callback, Push | Listener | Storage | NewStorage | TypeSlot | Extras)
+    use Callback::{Bundle, Extras, Listener, NewStorage, Param, Push, Storage, TypeSlot};
+    let refuses =
+        matches!(fault.callback, Push | Storage | NewStorage | TypeSlot | Extras | Bundle);
+    refuses || matches!(fault.callback, Listener | Param)
 }
 
 /// Goes on with the world as if nothing had happened.

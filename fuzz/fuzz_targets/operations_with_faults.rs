@@ -9,6 +9,8 @@
 
 #[path = "../../tests/faults/acts.rs"]
 mod acts;
+#[path = "../../tests/faults/by_hand.rs"]
+mod by_hand;
 #[path = "../../tests/common/mod.rs"]
 mod common;
 #[path = "../../tests/faults/fuse.rs"]

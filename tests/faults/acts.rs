@@ -1,10 +1,12 @@
 //! The operations: each may meet any state that others have left, also after a panic.
 
 use esker::prelude::*;
-use esker::snapshot::Mirror;
+use esker::query::{DynamicTerms, Split};
+use esker::snapshot::{Mirror, SnapshotTypes};
 
+use crate::by_hand::{Both, Hinting, Naming, Ordering, Pack, Torn};
 use crate::fuse::{Callback, call};
-use crate::parts::{A, B, C, D, First, Link, Second, Third, Trap};
+use crate::parts::{A, B, C, D, First, Link, Old, Second, Third, Trap};
 use crate::scene::{Alarm, Collected, Maps, Scene, Store};
 
 pub type Act = fn(&mut Scene);
@@ -31,6 +33,10 @@ fn compare(one: u64, other: u64) -> std::cmp::Ordering {
     one.cmp(&other)
 }
 
+fn pack(value: u64) -> Pack {
+    Pack(A(trap(value)), B(trap(value)), D(trap(value)))
+}
+
 fn is_even(value: u64) -> bool {
     call(Callback::Predicate);
     value.is_multiple_of(2)
@@ -43,6 +49,21 @@ fn counted<T>(item: T) -> T {
 
 pub const ACTS: &[(&str, Act)] = &[
     ("spawn", |s| _ = s.world.spawn((A(trap(9)), B(trap(9)), C(trap(9)), D(trap(9))))),
+    ("spawn a bundle by hand", |s| _ = s.world.spawn(pack(9))),
+    ("spawn_batch of bundles by hand", |s| {
+        _ = s.world.spawn_batch(Hinting((0..3).map(pack))).fold(0, |count, _| count + 1);
+    }),
+    ("insert and remove a bundle by hand", |s| {
+        _ = s.world.insert(s.ids[3], pack(1));
+        _ = s.world.has::<Pack>(s.ids[3]);
+        _ = s.world.remove::<Pack>(s.ids[3]);
+    }),
+    ("take a bundle by hand", |s| _ = s.world.take::<Pack>(s.ids[0])),
+    ("batches of bundles by hand", |s| {
+        let rows: Vec<_> = s.ids.iter().copied().zip((0..6).map(pack)).collect();
+        _ = s.world.insert_batch(Hinting(rows.into_iter()));
+        _ = s.world.remove_batch::<Pack>(Hinting(s.ids.clone().into_iter()));
+    }),
     ("spawn what requires", |s| _ = s.world.spawn((First(trap(9)), A(trap(9))))),
     ("spawn_at", |s| {
         let id = Entity::new(40, 0).unwrap();
@@ -66,6 +87,9 @@ pub const ACTS: &[(&str, Act)] = &[
     ("despawn_batch", |s| {
         let ids = s.ids.clone();
         _ = s.world.despawn_batch(ids.into_iter().map(counted));
+    }),
+    ("despawn_batch of a hint that lies", |s| {
+        _ = s.world.despawn_batch(Hinting(s.ids.clone().into_iter()));
     }),
     ("clear", |s| s.world.clear()),
     ("insert over", |s| {
@@ -166,6 +190,15 @@ pub const ACTS: &[(&str, Act)] = &[
         _ = s.world.pool_mut::<A>().sort_unstable_by(|x, y| compare(y.0.0.value, x.0.0.value));
         _ = s.world.pool_mut::<C>().sort_nearly_by(|x, y| compare(x.0.0.value, y.0.0.value));
     }),
+    ("sort by a key, by pairs and by a list", |s| {
+        let key = |value: u64| {
+            call(Callback::Compare);
+            value
+        };
+        _ = s.world.pool_mut::<D>().sort_by_key(|d| key(d.0.0.value));
+        _ = s.world.pool_mut::<C>().sort_pairs_by(|x, y| compare(x.1.0.0.value, y.1.0.0.value));
+        _ = s.maps.packed.sort_as(Hinting(s.ids.clone().into_iter().rev()));
+    }),
     ("sort a group", |s| {
         for group in s.groups.clone() {
             _ = s.world.sort_group_by::<&A>(group, |x, y| compare(x.0.0.value, y.0.0.value));
@@ -191,6 +224,44 @@ pub const ACTS: &[(&str, Act)] = &[
         for (c, d) in s.world.query_mut::<(Option<&mut C>, &mut D)>().iter_mut().map(counted) {
             c.into_iter().for_each(|c| c.0 = trap(1));
             d.0 = trap(1);
+        }
+    }),
+    ("query by names", |s| {
+        for (b, d) in s.world.query::<Both>().iter_mut().map(counted) {
+            b.0 = trap(d.0.0.value);
+        }
+        assert!(s.world.query::<Both>().iter().count() < 10_000);
+    }),
+    ("query of chosen entities", |s| {
+        let names = || Hinting(s.ids.iter().map(|&id| Naming(id)));
+        assert!(s.world.query::<&D>().iter_many(names()).count() < 10_000);
+        let mut query = s.world.query::<&mut D>();
+        let mut many = query.iter_many_mut(names());
+        while let Some(d) = many.fetch_next() {
+            d.0 = trap(1);
+        }
+    }),
+    ("dynamic query", |s| {
+        let Some(id) = s.world.component_id::<D>() else { return };
+        let terms = DynamicTerms::new().write(id);
+        if let Ok(mut query) = s.world.dynamic_query(&terms) {
+            query.for_each(|_| call(Callback::Iterate));
+        }
+    }),
+    ("subtasks", |s| {
+        s.world.run_system(|mut all: Query<'_, &mut B>, mut commands: Commands<'_, '_>| {
+            let split = Split::every(2);
+            all.subtasks(split).run(&mut commands, |part, _| {
+                for b in part {
+                    call(Callback::System);
+                    b.0 = trap(1);
+                }
+            });
+        });
+    }),
+    ("set_if_neq", |s| {
+        if let Some(mut a) = s.world.get_mut::<A>(s.ids[0]) {
+            _ = a.set_if_neq(A(trap(6)));
         }
     }),
     ("parallel query", |s| {
@@ -251,6 +322,28 @@ pub const ACTS: &[(&str, Act)] = &[
             }
         });
     }),
+    ("parameter by hand", |s| {
+        s.world.run_system(|mut commands: Ordering<'_, '_>, local: Local<'_, Trap>| {
+            call(Callback::System);
+            commands.0.spawn((C(trap(local.0.value)), D(trap(1))));
+        });
+    }),
+    ("condition and output", |s| {
+        let mut schedule = Schedule::new();
+        schedule.add_systems((
+            || {
+                call(Callback::System);
+                vec![trap(1)]
+            },
+            (|traps: Output<'_, Vec<Trap>>| assert!(traps.len() < 10)).run_if(
+                |_: Query<'_, &B>| {
+                    call(Callback::Condition);
+                    true
+                },
+            ),
+        ));
+        _ = schedule.step(&mut s.world);
+    }),
     ("step", |s| s.step()),
     ("step without order", |s| {
         s.schedule.shuffle(Some(7));
@@ -258,6 +351,20 @@ pub const ACTS: &[(&str, Act)] = &[
         s.schedule.shuffle(None);
     }),
     ("save", |s| s.bytes = s.types.save().to_bytes(&s.world).unwrap()),
+    ("save with closures", |s| {
+        let saver =
+            s.types.save().only_entities(|_| is_even(2)).without(Hinting(["b"].into_iter()));
+        _ = saver.progress(|_| call(Callback::Closure)).to_bytes(&s.world);
+    }),
+    ("save to a writer", |s| _ = s.types.save().to_writer(&s.world, &mut Torn)),
+    ("load an older version", |s| {
+        let types = SnapshotTypes::new().registered_only().component::<A>();
+        let types = types.migrate::<Old, A>(|old| {
+            call(Callback::Closure);
+            A(old.0)
+        });
+        _ = types.load().to_world(&s.old_bytes);
+    }),
     ("load in place", |s| _ = s.types.load().replace(&mut s.world, &s.bytes)),
     ("load a new world", |s| drop(s.types.load().to_world(&s.bytes))),
     ("load beside", |s| {

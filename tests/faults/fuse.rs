@@ -38,9 +38,23 @@ pub enum Callback {
     Extras,
     /// `Component::keep_removed`.
     KeepRemoved,
+    /// The methods of a bundle that was written by hand.
+    Bundle,
+    /// `size_hint` of an iterator.
+    SizeHint,
+    /// `ptr` and `base` of a storage.
+    Pointer,
+    /// What `Snapshot` says of a type.
+    Form,
+    /// The methods of a parameter that was written by hand.
+    Param,
+    /// What decides whether a system runs.
+    Condition,
+    /// `Named::name`, and `Borrow` of what names entities.
+    Item,
 }
 
-pub const CALLBACKS: [Callback; 19] = [
+pub const CALLBACKS: [Callback; 26] = [
     Callback::Drop,
     Callback::Clone,
     Callback::Compare,
@@ -60,6 +74,13 @@ pub const CALLBACKS: [Callback; 19] = [
     Callback::TypeSlot,
     Callback::Extras,
     Callback::KeepRemoved,
+    Callback::Bundle,
+    Callback::SizeHint,
+    Callback::Pointer,
+    Callback::Form,
+    Callback::Param,
+    Callback::Condition,
+    Callback::Item,
 ];
 
 #[derive(Debug)]

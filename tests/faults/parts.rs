@@ -4,9 +4,9 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker::component::TypeSlot;
-use esker::snapshot::{EntityMapper, MapEntities, Snapshot};
+use esker::snapshot::{Cloning, EntityMapper, Form, MapEntities, References, Snapshot};
 use esker::sparse::PagedMap;
-use esker::storage::{Hashed, Packed, Storage, Ticks, Untracked};
+use esker::storage::{Fill, Hashed, Packed, Storage, Ticks, Untracked};
 use esker::{Component, Entity, Tick};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -104,6 +104,18 @@ macro_rules! by_hand {
 #[snapshot(name = "a", clone)]
 pub struct A(pub Trap);
 
+impl PartialEq for A {
+    fn eq(&self, other: &Self) -> bool {
+        call(Callback::Compare);
+        self.0.0.value == other.0.0.value
+    }
+}
+
+/// What `A` was in an earlier version.
+#[derive(Component, Snapshot, Serialize, Deserialize, Clone, Debug)]
+#[snapshot(name = "a", version = 0)]
+pub struct Old(pub Trap);
+
 /// Hashed, kept when removed; says so in code of its own.
 #[derive(Snapshot, Serialize, Deserialize, Clone, Debug)]
 #[snapshot(name = "b", clone)]
@@ -117,10 +129,28 @@ by_hand!(B, Hashed<Self>);
 #[snapshot(name = "c", clone)]
 pub struct C(pub Trap);
 
-/// In a storage of the user's own.
-#[derive(Snapshot, Serialize, Deserialize, Clone, Debug)]
-#[snapshot(name = "d", clone)]
+/// In a storage of the user's own; what snapshots need to know comes from code of its own, too.
+#[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct D(pub Trap);
+
+impl Snapshot for D {
+    const NAME: &'static str = "d";
+
+    fn form() -> Form<Self> {
+        call(Callback::Form);
+        Form::serde()
+    }
+
+    fn cloning() -> Option<Cloning<Self>> {
+        call(Callback::Form);
+        Some(Cloning::clone())
+    }
+
+    fn references() -> Option<References<Self>> {
+        call(Callback::Form);
+        None
+    }
+}
 
 by_hand!(D, Own);
 
@@ -191,16 +221,19 @@ unsafe impl Storage<D> for Own {
     }
 
     unsafe fn ptr(&self, at: usize, entity: Entity) -> *mut D {
+        call(Callback::Pointer);
         // SAFETY: promised by the caller.
         unsafe { self.0.ptr(at, entity) }
     }
 
     fn base(&self) -> *mut D {
+        call(Callback::Pointer);
         self.0.base()
     }
 
     fn clear(&mut self) {
         Storage::clear(&mut self.0);
+        call(Callback::Storage);
     }
 
     fn reserve(&mut self, additional: usize) {
@@ -239,5 +272,15 @@ unsafe impl Storage<D> for Own {
     fn ticks(&self) -> Option<&Ticks> {
         call(Callback::Storage);
         None
+    }
+
+    fn ticks_mut(&mut self) -> Option<&mut Ticks> {
+        call(Callback::Storage);
+        None
+    }
+
+    fn refill(&mut self, values: &[D], fill: Fill<D>) -> bool {
+        call(Callback::Storage);
+        self.0.refill(values, fill)
     }
 }

@@ -10,7 +10,7 @@ use esker::world::{GroupId, MessageCursor, RemovedCursor};
 
 use crate::common::Ledger;
 use crate::fuse::{Callback, call};
-use crate::parts::{A, B, C, D, First, Heard, Link, Second, Third, Trap, open_ledger};
+use crate::parts::{A, B, C, D, First, Heard, Link, Old, Second, Third, Trap, open_ledger};
 
 /// Who cares for the components, in all combinations.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,8 @@ pub struct Scene {
     pub types: SnapshotTypes,
     pub past: Rollback,
     pub bytes: Vec<u8>,
+    /// A world with a component of an earlier version.
+    pub old_bytes: Vec<u8>,
     pub text: String,
     pub maps: Maps,
     pub mail: MessageCursor<Trap>,
@@ -110,6 +112,7 @@ impl Scene {
             types,
             past,
             bytes,
+            old_bytes: old_bytes(),
             text,
             maps,
             mail,
@@ -134,6 +137,12 @@ impl Scene {
         let is_new = |id: &Entity| !self.ids.contains(id) && self.world.is_orphan(*id);
         self.world.entities().filter(is_new).collect()
     }
+}
+
+fn old_bytes() -> Vec<u8> {
+    let mut world = World::new();
+    world.spawn_batch((0..3).map(|n| Old(Trap::new(n))));
+    SnapshotTypes::new().component::<Old>().save().to_bytes(&world).unwrap()
 }
 
 /// A world to be written by serde.
