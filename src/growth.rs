@@ -55,6 +55,14 @@ fn push_and_grow<T>(values: &mut Vec<T>, value: T) {
     values.push(value);
 }
 
+/// Makes room for one more value.
+#[inline(always)]
+pub(crate) fn make_room<T>(values: &mut Vec<T>) {
+    if values.len() == values.capacity() {
+        grow(values, 1);
+    }
+}
+
 /// Makes room for `additional` more values.
 #[inline]
 pub(crate) fn reserve<T>(values: &mut Vec<T>, additional: usize) {

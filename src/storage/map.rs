@@ -163,22 +163,32 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     // Always: inside a loop its registers are saved once, not per entity (a third of its cost).
     #[inline(always)]
     pub fn insert(&mut self, entity: Entity, value: T) -> Option<T> {
-        match self.set.entry(entity) {
+        let (at, is_same) = match self.set.entry(entity) {
             Entry::Vacant(vacant) => {
                 // The value first: if a storage of the user's unwinds here, the set is as it was.
                 self.values.push(entity, value);
                 vacant.fill();
-                None
+                return None;
             }
-            Entry::Present(at) => {
-                self.values.touch(at, 1);
-                // SAFETY: `entity` is at position `at`: `entry` has just said so.
-                let old = unsafe { self.values.ptr(at, entity) };
-                // SAFETY: as in `get_mut`.
-                Some(mem::replace(unsafe { &mut *old }, value))
-            }
-            Entry::Displaced(at) => self.displace(at, entity, value),
+            Entry::Present(at) => (at, true),
+            Entry::Displaced(at) => (at, false),
+        };
+        self.replace(at, is_same, entity, value)
+    }
+
+    // A function of its own, and not forced into `insert`: without optimisation a value that is passed on takes room on
+    // the stack in each branch of a function, whichever is taken.
+    #[inline]
+    fn replace(&mut self, at: usize, is_same: bool, entity: Entity, value: T) -> Option<T> {
+        if !is_same {
+            return self.displace(at, entity, value);
         }
+        debug_assert_eq!(self.set.as_slice().get(at), Some(&entity));
+        self.values.touch(at, 1);
+        // SAFETY: `entity` is at position `at`: `entry` has just said so.
+        let old = unsafe { self.values.ptr(at, entity) };
+        // SAFETY: as in `get_mut`.
+        Some(mem::replace(unsafe { &mut *old }, value))
     }
 
     #[cold]
@@ -323,11 +333,15 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         assert_eq!(entities.len(), values.len(), "P1");
         match self.values.append(values) {
             Ok(()) => self.set.append(entities.newcomers()),
-            Err(values) => {
-                for (entity, value) in entities.clone().zip(values) {
-                    self.insert(entity, value);
-                }
-            }
+            Err(values) => self.append_each(entities, values),
+        }
+    }
+
+    /// As `append`, one by one.
+    #[inline(never)]
+    fn append_each(&mut self, entities: &Spawned, values: Vec<T>) {
+        for (entity, value) in entities.clone().zip(values) {
+            self.insert(entity, value);
         }
     }
 

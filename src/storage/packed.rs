@@ -5,6 +5,8 @@
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ptr;
 
 use super::{Fill, Storage, Untracked};
 use crate::entity::Entity;
@@ -47,17 +49,30 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
 
     #[inline(always)]
     fn push(&mut self, _: Entity, value: T) {
-        growth::push(&mut self.values, UnsafeCell::new(value));
+        growth::make_room(&mut self.values);
+        let len = self.values.len();
+        debug_assert!(len < self.values.capacity() || size_of::<T>() == 0);
+        // SAFETY: there is room for one more, so the end is inside the allocation.
+        let end = unsafe { self.values.as_mut_ptr().add(len) };
+        // Not by `Vec::push`: without optimisation a value takes room on the stack for each function that it is passed to.
+        // SAFETY: it is valid for writes, as above, and aligned; a cell lies as its value does.
+        unsafe { ptr::write(end.cast::<T>(), value) };
+        // SAFETY: there is room, and the value is initialised.
+        unsafe { self.values.set_len(len + 1) };
     }
 
     fn append(&mut self, values: Vec<T>) -> Result<(), Vec<T>> {
-        let values = values.into_iter().map(UnsafeCell::new);
-        if self.values.is_empty() && self.values.capacity() <= values.len() {
+        let mut values = ManuallyDrop::new(values);
+        let (start, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
+        // SAFETY: these are the parts of a vector that is not used again; a cell lies as its value does.
+        let mut values =
+            unsafe { Vec::from_raw_parts(start.cast::<UnsafeCell<T>>(), len, capacity) };
+        if self.values.is_empty() && self.values.capacity() <= len {
             // The allocation is taken over as it is.
-            self.values = values.collect();
+            self.values = values;
         } else {
-            growth::reserve(&mut self.values, values.len());
-            self.values.extend(values);
+            growth::reserve(&mut self.values, len);
+            self.values.append(&mut values);
         }
         Ok(())
     }
@@ -69,7 +84,22 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
 
     #[inline(always)]
     fn swap_remove(&mut self, at: usize, _: Entity) -> T {
-        self.values.swap_remove(at).into_inner()
+        let len = self.values.len();
+        assert!(at < len, "the position is in use");
+        let start = self.values.as_mut_ptr().cast::<T>();
+        // First, so that the value is gone from the vector whatever happens.
+        // SAFETY: there is one less, and those before are initialised.
+        unsafe { self.values.set_len(len - 1) };
+        // SAFETY: below the length.
+        let place = unsafe { start.add(at) };
+        // As in `push`, not by the vector's own.
+        // SAFETY: it is initialised; what stays behind is overwritten, or beyond the length now.
+        let value = unsafe { ptr::read(place) };
+        // SAFETY: the last one was below the length.
+        let last = unsafe { start.add(len - 1) };
+        // SAFETY: both are in the allocation, and the last one is not used again where it was.
+        unsafe { ptr::copy(last, place, 1) };
+        value
     }
 
     #[inline(always)]

@@ -24,7 +24,11 @@ use crate::entity::Entity;
 use crate::group::Group;
 
 /// Lets a value in; returns the one it replaces.
-#[inline(always)]
+///
+/// In debug builds not forced into its callers: without optimisation each call that is inlined takes room on the stack for a value
+/// or two, also where another branch is taken.
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn admit<T: Component>(
     (map, tag): (&mut Map<T>, &Tag),
     entity: Entity,
@@ -54,7 +58,8 @@ pub(super) fn release<T: Component>(
 
 /// Lets a value in, behind the members of the group that owns the pool, and counts its entity as one
 /// of them: the other pools of the group have brought it there.
-#[inline(always)]
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn admit_member<T: Component>(
     (map, tag): (&mut Map<T>, &Tag),
     group: &mut Group,
@@ -143,7 +148,13 @@ impl Gate<'_> {
         if pool.tag.needs_care {
             return insert_with_care(found, self.entity, self.word, value);
         }
-        admit(pool.parts(now), self.entity, &mut *self.word, value)
+        let (map, tag) = pool.parts(now);
+        // As `admit` does.
+        let replaced = map.insert(self.entity, value);
+        if replaced.is_none() {
+            self.word.add(tag.bit);
+        }
+        replaced
     }
 
     #[inline(always)]

@@ -27,7 +27,15 @@ impl World {
     #[track_caller]
     #[doc(alias = "create")]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> Entity {
-        self.try_spawn(bundle).unwrap_or_else(|error| panic!("{error}"))
+        // Not by `try_spawn`: without optimisation each function on the way has room on the stack for the bundle.
+        let mut gate = match self.new_gate() {
+            Ok(gate) => gate,
+            Err(error) => panic!("{error}"),
+        };
+        let entity = gate.entity;
+        bundle.insert(&mut gate);
+        self.deliver();
+        entity
     }
 
     /// Brings an entity to life, if an id is left.
@@ -36,24 +44,21 @@ impl World {
     /// [`OutOfEntities`]; the bundle is dropped and the world is as it was.
     #[inline(always)]
     pub fn try_spawn<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
-        if self.pools.hears_spawn {
-            return self.try_spawn_noted(bundle);
-        }
-        let (entity, word) = self.entities.claim()?;
-        bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
+        let mut gate = self.new_gate()?;
+        let entity = gate.entity;
+        bundle.insert(&mut gate);
         self.deliver();
         Ok(entity)
     }
 
-    /// As `try_spawn`, while somebody listens to spawns.
-    #[cold]
-    #[inline(never)]
-    fn try_spawn_noted<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
+    /// Brings an entity to life, and opens the gate for it.
+    #[inline(always)]
+    fn new_gate(&mut self) -> Result<Gate<'_>, OutOfEntities> {
         let (entity, word) = self.entities.claim()?;
-        self.pools.note_spawn(entity);
-        bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
-        self.deliver();
-        Ok(entity)
+        if self.pools.hears_spawn {
+            self.pools.note_spawn(entity);
+        }
+        Ok(Gate { pools: &mut self.pools, word, entity })
     }
 
     /// Brings an entity without components to life.

@@ -11,7 +11,7 @@ use super::pool_journal::removal;
 use super::pools::{Pools, name_of};
 use super::react::{Event, Removal, What};
 use super::tag::Tag;
-use super::word::Words;
+use super::word::{Word, Words};
 use super::{BorrowConflict, PoolError};
 use crate::cell::Write;
 use crate::component::Component;
@@ -150,7 +150,12 @@ impl<T: Component> PoolMut<'_, T> {
         if self.needs_care {
             return Ok(self.insert_with_care(entity, word, value));
         }
-        Ok(gate::admit((&mut self.map, self.tag), entity, self.words.edit(word), value))
+        // As `gate::admit` does.
+        let replaced = self.map.insert(entity, value);
+        if replaced.is_none() {
+            self.words.edit(word).add(self.tag.bit);
+        }
+        Ok(replaced)
     }
 
     /// As `insert`, for a component that somebody cares for.

@@ -37,8 +37,9 @@ pub(crate) struct PoolBox<T: Component> {
     pub(super) limbo: Vec<T>,
     /// Entries of the journal that wait likewise.
     pub(super) overtaken: Vec<Removal<T>>,
-    /// The entry for a value that is about to go together with others.
-    pub(super) drafted: Option<Removal<T>>,
+    /// The entry for a value that is about to go together with others, or none. A vector, so that a pool has no room for
+    /// a value in itself.
+    pub(super) drafted: Vec<Removal<T>>,
 }
 
 /// What a component type says of itself.
@@ -72,7 +73,7 @@ impl<T: Component> PoolBox<T> {
             echo: Cell::default(),
             limbo: Vec::new(),
             overtaken: Vec::new(),
-            drafted: None,
+            drafted: Vec::new(),
         }
     }
 
@@ -96,15 +97,16 @@ impl<T: Component> PoolBox<T> {
 
     /// Makes the entry for a value that is about to go together with others: a copy may unwind.
     pub(super) fn draft_one(&mut self, entity: Entity) {
-        self.drafted = None;
+        self.drafted.clear();
         if let (Some(keeper), true) = (self.keeper, self.tag.is_journaled) {
-            self.drafted = keeper.draft_one(self, entity);
+            let drafted = keeper.draft_one(self, entity);
+            self.drafted.extend(drafted);
         }
     }
 
     /// Drops the entry that `draft_one` has made, if it was not needed.
     pub(super) fn drop_draft(&mut self) {
-        self.drafted = None;
+        self.drafted.clear();
     }
 
     /// As `detach`, while somebody reads who has lost a value.

@@ -64,7 +64,7 @@ impl<T: Component> KeepJournal<T> for Keeper {
     fn note(&self, pool: &mut PoolBox<T>, entity: Entity) {
         let copy = pool.answers.copy_removed;
         if let Some(value) = pool.cell.get_mut().get(entity) {
-            let drafted = pool.drafted.take().filter(|drafted| drafted.entity == entity);
+            let drafted = pool.drafted.pop().filter(|drafted| drafted.entity == entity);
             let removal = drafted.unwrap_or_else(|| removal(entity, value, copy));
             pool.write(removal);
         }
