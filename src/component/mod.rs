@@ -46,6 +46,10 @@ pub(crate) type TrackingOf<T> = <<T as Component>::Storage as Storage<T>>::Track
 ///
 /// By hand it is `impl Component for Foo { type Storage = Packed<Self>; }`; the pool is found
 /// through a hash map then, as for generic types.
+///
+/// # Soundness
+/// Safe to implement, however wrongly. The three methods are asked before anything is changed, and what they say is kept with the pool; the
+/// number in a slot comes from a registry (C1).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a component",
     label = "not a component",
@@ -57,11 +61,15 @@ pub trait Component: Sized + Send + Sync + 'static {
 
     /// Listeners and required components that the type brings along: an
     /// [`Extras`](crate::world::Extras), of which this layer knows nothing.
+    ///
+    /// Asked once for each world, when it makes the pool.
     fn extras() -> Option<&'static (dyn Any + Send + Sync)> {
         None
     }
 
     /// How to copy a value for those who read removals; `None` if they are told the entity alone.
+    ///
+    /// Asked once for each world, when it makes the pool.
     fn keep_removed() -> Option<fn(&Self) -> Self> {
         None
     }

@@ -19,6 +19,9 @@ use crate::world::BorrowConflict;
 /// Filters are [`With`], [`Without`], [`Or`], [`Added`](super::Added), [`Changed`](super::Changed) and tuples of filters, which must all hold. They look
 /// at who has a component and not at its value, so they go together with a query that writes it.
 /// The methods are for the library itself.
+///
+/// # Soundness
+/// Sealed: a walk trusts a filter to say which pools it has looked at.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a query filter",
     label = "not a filter",

@@ -5,6 +5,9 @@
 use super::term::QueryData;
 
 /// Whether a walk lends items to be read or to be written: [`Reading`] or [`Writing`].
+///
+/// # Soundness
+/// Sealed: it decides whether items may be written.
 pub trait Mode: Sealed {
     /// What one entity gives.
     type Item<'a, D: QueryData>;

@@ -19,6 +19,10 @@ pub use crate::sparse::SlotRow;
 pub use crate::tick::Span;
 
 /// A struct whose fields are terms.
+///
+/// # Soundness
+/// Safe to implement, however wrongly: it is given items, and can keep them no longer than they are lent. What a walk trusts is answered by the tuple
+/// of its terms.
 pub trait Named {
     /// The tuple of the fields.
     type Terms: QueryData;

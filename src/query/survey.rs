@@ -32,6 +32,9 @@ pub enum Part {
 }
 
 /// Sees the pools of a query, in the order in which it names them.
+///
+/// # Soundness
+/// Nothing rests on implementations of the user's: terms, which are sealed, show their columns to surveyors of the library.
 pub trait Surveyor<'a> {
     /// A pool.
     fn column(&mut self, column: Column<'a>);

@@ -58,6 +58,9 @@ impl From<String> for Label {
 }
 
 /// What names a system or a set: a text, or a function that was added as a system.
+///
+/// # Soundness
+/// Nothing rests on it: a name.
 pub trait IntoLabel<Marker> {
     /// The name.
     fn into_label(self) -> Label;
@@ -106,6 +109,9 @@ impl<Marker: 'static, F: SystemFunction<Marker, Return = bool>> Condition
 /// What can be added to a schedule: a system, [`Configs`], or a tuple of these.
 ///
 /// Use its methods to say more about systems than the order in which they are added.
+///
+/// # Soundness
+/// Nothing rests on it: a schedule decides what runs at once, and cells decide what may (B1).
 ///
 /// # Examples
 /// ```

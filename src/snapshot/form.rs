@@ -34,6 +34,9 @@ use crate::storage::Copying;
 /// | `plain, serde` | as a block in the native format, through serde in others |
 /// | `clone` | values can be cloned with the world; plain ones always can |
 /// | `entities` | values contain ids, and implement [`MapEntities`](super::MapEntities) |
+///
+/// # Soundness
+/// Safe to implement, however wrongly. Values are read and copied apart from any world; only the types of the library's own `Form` and `Cloning` say how.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a snapshot",
     label = "not a type for snapshots",

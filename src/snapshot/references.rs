@@ -29,6 +29,9 @@ pub const NOBODY: Entity = match Entity::new(Entity::MAX_INDEX, Entity::MAX_VERS
 ///
 /// An id that leads nowhere becomes `None` in an option and goes out of a list; elsewhere it
 /// becomes [`NOBODY`].
+///
+/// # Soundness
+/// Safe to implement, however wrongly: an id that is not mapped is an id like any other.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which ids it contains",
     note = "add `#[derive(MapEntities)]` to `{Self}`, and `#[entities]` to the fields with ids"

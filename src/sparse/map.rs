@@ -9,6 +9,9 @@ use crate::growth;
 use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 
 /// Entities one after the other, as often as need be.
+///
+/// # Soundness
+/// The maps of a world are given rows of the library's own; a row of the user's reaches only a map of the user's.
 pub trait Row: ExactSizeIterator<Item = Entity> + Clone {}
 
 impl<I: ExactSizeIterator<Item = Entity> + Clone> Row for I {}
@@ -17,6 +20,9 @@ impl<I: ExactSizeIterator<Item = Entity> + Clone> Row for I {}
 ///
 /// Sealed: the two maps here are all there are, because [`SparseSet`](super::SparseSet) trusts
 /// them to give back what was put in.
+///
+/// # Soundness
+/// Sealed: positions that it gives are used without a bounds check (S1).
 pub trait SparseMap: Default + Clone + Debug + Send + Sync + 'static + Sealed {
     /// What a look-up reads, apart from the map, so that it can be kept in registers.
     type View<'a>: Copy + Send + Sync;

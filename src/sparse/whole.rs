@@ -176,6 +176,9 @@ fn renew<M: SparseMap>(map: &mut M, old: &[Entity], new: &[Entity]) {
 const BLOCK: usize = 1024;
 
 /// What a map of these entities would take on the heap; not less.
+///
+/// # Soundness
+/// Nothing rests on it: a figure about memory. What has a use for it is sealed.
 pub trait Foreseen {
     /// In bytes.
     fn bytes_for(entities: &EntityList) -> usize;

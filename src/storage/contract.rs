@@ -33,7 +33,7 @@ pub type Fill<T> = fn(&[T], &mut Vec<UnsafeCell<T>>);
 ///   not touch the values (values sit in an `UnsafeCell` or behind a raw pointer);
 /// - if [`CONTIGUOUS`](Self::CONTIGUOUS), `ptr(at, _)` is `base().add(at)`;
 /// - `swap_remove` gives up the value it returns, and `clear` all of them, even if it unwinds;
-/// - `swap_remove` and `swap` do not unwind (`push` and `append` may, if they have taken nothing in then);
+/// - `swap_remove` and `swap` do not unwind (`push` and `append` may, if they have taken nothing in then; all others and `Default` may);
 /// - values are dropped when the storage is dropped, each once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a storage for `{T}`",

@@ -9,6 +9,9 @@ use crate::tick::Tick;
 /// An [`EntityMap`] of any type: what can be done without knowing the values.
 ///
 /// Object safe. For code that walks all pools of an entity: inspectors, scripts, groups.
+///
+/// # Soundness
+/// Safe to implement; a world has maps of its own only, and takes none.
 pub trait AnyMap {
     /// The entities in packed order.
     fn entities(&self) -> &[Entity];

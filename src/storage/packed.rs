@@ -84,22 +84,7 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
 
     #[inline(always)]
     fn swap_remove(&mut self, at: usize, _: Entity) -> T {
-        let len = self.values.len();
-        assert!(at < len, "the position is in use");
-        let start = self.values.as_mut_ptr().cast::<T>();
-        // First, so that the value is gone from the vector whatever happens.
-        // SAFETY: there is one less, and those before are initialised.
-        unsafe { self.values.set_len(len - 1) };
-        // SAFETY: below the length.
-        let place = unsafe { start.add(at) };
-        // As in `push`, not by the vector's own.
-        // SAFETY: it is initialised; what stays behind is overwritten, or beyond the length now.
-        let value = unsafe { ptr::read(place) };
-        // SAFETY: the last one was below the length.
-        let last = unsafe { start.add(len - 1) };
-        // SAFETY: both are in the allocation, and the last one is not used again where it was.
-        unsafe { ptr::copy(last, place, 1) };
-        value
+        self.values.swap_remove(at).into_inner()
     }
 
     #[inline(always)]

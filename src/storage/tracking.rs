@@ -10,6 +10,9 @@ use crate::tick::{Span, Tick};
 ///
 /// Decides at compile time what `&mut T` gives in a query, so that what is not tracked costs
 /// nothing.
+///
+/// # Soundness
+/// Sealed: it decides what is lent for `&mut T`.
 pub trait Tracking: Sealed + 'static {
     /// Whether it keeps ticks.
     const IS_ON: bool;

@@ -15,6 +15,9 @@ use crate::world::World;
 /// Something that a schedule can run.
 ///
 /// Made of a function by [`IntoSystem`]; rarely implemented by hand.
+///
+/// # Soundness
+/// Safe to implement, however wrongly: what it says that it uses decides when it runs, and cells decide what it may touch (B1).
 pub trait System: Send + 'static {
     /// Its name: the path of the function, unless it was given another one.
     fn name(&self) -> &str;
@@ -85,6 +88,9 @@ pub trait System: Send + 'static {
 /// A function whose parameters are all [`SystemParam`]s.
 ///
 /// `Marker` tells functions of different parameters apart, so that the compiler can find out.
+///
+/// # Soundness
+/// As [`System`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a system",
     label = "not a system",
@@ -137,6 +143,9 @@ macro_rules! function {
 crate::tuples::all_tuples!(function);
 
 /// What can be made a system of.
+///
+/// # Soundness
+/// As [`System`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a system",
     label = "not a system",
@@ -277,6 +286,9 @@ impl<F: SystemFunction<Marker>, Marker> fmt::Debug for FunctionSystem<F, Marker>
 }
 
 /// A system with fields: a struct that says what its run needs.
+///
+/// # Soundness
+/// As [`System`].
 ///
 /// # Examples
 /// ```

@@ -13,6 +13,9 @@ use crate::world::{Res, World};
 /// A value that a system may return for others to read with [`Output`].
 ///
 /// Implement it for types of your own: `impl SystemOutput for Forces {}`.
+///
+/// # Soundness
+/// Nothing rests on it: a mark without methods.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned by a system",
     note = "a system returns nothing, a `Result<(), E>`, or an output for other systems: \
@@ -31,6 +34,9 @@ impl SystemOutput for bool {}
 struct Kept<O>(Option<O>);
 
 /// What a system may return: nothing, an output, or a `Result` of one of these.
+///
+/// # Soundness
+/// Safe to implement, however wrongly: an output lies in a resource, behind a cell (B1).
 pub trait SystemReturn: 'static {
     /// The output that others may read, if there is one.
     fn key() -> Option<Key>;

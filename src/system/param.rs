@@ -27,6 +27,9 @@ use crate::world::World;
 /// `derive(SystemParam)` makes one of a struct of parameters. The trait is safe to implement: a
 /// parameter gets at the world only through the guards that everybody has to take.
 ///
+/// # Soundness
+/// Safe to implement, however wrongly: what it says that it uses decides when a system runs, and cells decide what it may touch (B1).
+///
 /// # Examples
 /// ```
 /// # use esker::prelude::*;

@@ -13,6 +13,10 @@ use crate::component::Component;
 /// own pool. Components of a bundle go in from first to last. If a bundle names a component
 /// twice, the last value stays. The components of a public bundle must be public.
 ///
+/// # Soundness
+/// Safe to implement, however wrongly. What a method is lent lives no longer than the call and belongs to one entity of one world; a
+/// bundle that does not write each of its components once in each row of a batch ends the batch.
+///
 /// # Examples
 /// ```
 /// # use esker::{Bundle, Component, World};
@@ -56,6 +60,9 @@ pub trait Bundle: Sized + 'static {
 }
 
 /// Sees the component types of a [`Bundle`].
+///
+/// # Soundness
+/// Nothing rests on it: visitors of the library are passed to bundles, and one of the user's sees types only.
 pub trait ComponentVisitor {
     /// Called once for each component type.
     fn visit<T: Component>(&mut self);

@@ -12,6 +12,7 @@ use crate::entity::{OutOfEntities, Spawned};
 
 /// Columns of values: a `Vec` of a component, or a tuple of columns.
 ///
+/// # Soundness
 /// Sealed: the world trusts a column to hold as many values as it says.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a set of columns",

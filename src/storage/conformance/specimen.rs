@@ -7,6 +7,9 @@ use super::ledger;
 /// A shape of values for the suite.
 ///
 /// `Send` and `Sync`, so that storages may ask for that.
+///
+/// # Soundness
+/// Nothing rests on it: the values of a test.
 pub trait Specimen: Debug + Send + Sync + 'static {
     /// Makes the value with this number.
     fn new(number: u32) -> Self;

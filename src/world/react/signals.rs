@@ -11,6 +11,9 @@ use crate::world::World;
 
 /// Called when something happened to an entity: with the world, the entity, and commands to be
 /// carried out right after the operation.
+///
+/// # Soundness
+/// Safe, whatever it does: a listener has `&World` and is called when the books are right.
 pub trait Listener: FnMut(&World, Entity, &mut Commands<'_, '_>) + Send + Sync + 'static {}
 
 impl<F: FnMut(&World, Entity, &mut Commands<'_, '_>) + Send + Sync + 'static> Listener for F {}

@@ -4,6 +4,7 @@
 use esker::component::TypeSlot;
 use esker::prelude::*;
 use esker::storage::{EntityMap, Indexed, Iter, IterMut, Packed, Tracked};
+use esker::world::{Locked, PoolWriter};
 use esker::{Component, Write};
 
 type General = for<'a> fn(&'a u8);
@@ -41,6 +42,9 @@ refuse! {
     storage: IterMut<'w, General, Option<General>> => IterMut<'w, General, Option<Special>>;
     pool: Pool<'w, Value<General>> => Pool<'w, Value<Special>>;
     pool_to_write: PoolMut<'w, Value<General>> => PoolMut<'w, Value<Special>>;
+    pool_of_threads: Locked<'w, Value<General>> => Locked<'w, Value<Special>>;
+    writer: PoolWriter<'w, Value<General>> => PoolWriter<'w, Value<Special>>;
+    messages: MessageWriter<'w, General> => MessageWriter<'w, Special>;
     query: Query<'w, &'static Value<General>> => Query<'w, &'static Value<Special>>;
     filter: Query<'w, Entity, With<Value<General>>> => Query<'w, Entity, With<Value<Special>>>;
 }
