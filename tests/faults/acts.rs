@@ -388,6 +388,12 @@ pub const ACTS: &[(&str, Act)] = &[
     }),
     ("rollback keep", |s| s.past.keep(&s.world).unwrap()),
     ("rollback back", |s| _ = s.past.back(&mut s.world, 0)),
+    ("rollback back from another state", |s| {
+        _ = s.world.despawn(s.ids[3]);
+        _ = s.world.remove::<(A, D)>(s.ids[0]);
+        s.world.spawn((B(trap(1)), C(trap(1))));
+        _ = s.past.back(&mut s.world, 0);
+    }),
     ("mirror", |s| {
         let (mut world, mut mirror) = (World::new(), Mirror::new(s.types.clone()));
         _ = mirror.update(&mut world, &s.bytes);
