@@ -38,8 +38,11 @@ pub struct PoolMut<'w, T: Component> {
     /// What is to be told at the next refresh, if somebody wants to know.
     echo: Option<Write<'w, Vec<Event>>>,
     /// Who has lost a value, if somebody reads that, and how to copy one for them.
-    journal: Option<(Write<'w, Journal<Removal<T>>>, CopyRemoved<T>)>,
+    journal: Option<Journaling<'w, T>>,
 }
+
+/// The removals of a component, to be written, and how to copy a value for them.
+type Journaling<'w, T> = (Write<'w, Journal<Removal<T>>>, CopyRemoved<T>);
 
 impl<'w, T: Component> PoolMut<'w, T> {
     /// Takes all guards that edits need.
