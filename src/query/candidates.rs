@@ -56,7 +56,7 @@ impl From<Candidates<'_>> for Walked {
         match candidates {
             Candidates::Entities(entities) => Self::Found(entities),
             Candidates::Places(Places { id, places, .. }) => {
-                Self::Places(Wanted { id, name: "" }, places)
+                Self::Places(Wanted::Known(id), places)
             }
         }
     }

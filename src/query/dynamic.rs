@@ -115,18 +115,22 @@ impl World {
     }
 
     /// The id of the component whose type has this name: the whole path, or the end of it behind
-    /// a `::` if only one component has such an end.
+    /// a `::`, if only one component has such a name. (Types that are declared in two blocks of one function have the
+    /// same path.)
     pub fn component_id_by_name(&self, name: &str) -> Option<ComponentId> {
         let ends_so = |full: &str| {
             full.strip_suffix(name).is_some_and(|path| path.is_empty() || path.ends_with("::"))
         };
-        let known = || self.known_components();
-        if let Some((id, _)) = known().find(|(_, full)| *full == name) {
-            return Some(id);
-        }
-        let mut candidates = known().filter(|(_, full)| ends_so(full));
-        let (id, _) = candidates.next()?;
-        candidates.next().is_none().then_some(id)
+        let only_one = |is_meant: &dyn Fn(&str) -> bool| {
+            let mut meant = self.known_components().filter(|(_, full)| is_meant(full));
+            let first = meant.next().map(|(id, _)| id);
+            (first, meant.next().is_none())
+        };
+        let (id, is_only) = match only_one(&|full| full == name) {
+            (None, _) => only_one(&ends_so),
+            exact => exact,
+        };
+        id.filter(|_| is_only)
     }
 
     #[track_caller]

@@ -85,7 +85,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
                 Finding::New | Finding::Unchanged => WalkKind::Changed,
             }
         };
-        let driver = survey.driver.map(|driver| driver.name);
+        let driver = survey.driver.map(|driver| (driver.key)().name());
         let driver_len = survey.places.map_or(views.entities.len(), <[u32]>::len);
         let is_part = survey.driver.is_some_and(|driver| driver_len < driver.entities.len());
         let is_grouped = match survey.is_aligned() {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::alignment::Compared;
 use super::candidates::{Candidates, Walked};
 use super::filter::QueryFilter;
-use super::opening::Opening;
+use super::opening::{Opening, explained};
 use super::piece::Views;
 use super::prefix::{aligned, covering};
 use super::survey::{Column, Demands, Marks, Needs, Speller, Survey, Surveyor, Wanted};
@@ -34,7 +34,7 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     pub(super) fn take(opening: Opening<'w>) -> Result<Self, BorrowConflict> {
         let data = match D::open(opening) {
             Ok(data) => data,
-            Err(conflict) => return Err(opening.world.find_out(conflict)),
+            Err(conflict) => return Err(explained::<D>(conflict)),
         };
         // A filter goes together with whatever the terms have borrowed.
         let filter = F::open(opening)?;
@@ -81,7 +81,7 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         // function that is called stay in memory, whether it is called or not.
         if !is_sure && self.opening.world.has_groups() {
             if let Some(prefix) = covering(self.opening, needs::<D, F>(data, filter, &survey)) {
-                if survey.driver.is_none_or(|driver| driver.id != prefix.only.id) {
+                if survey.driver.is_none_or(|driver| driver.id != prefix.only.id()) {
                     survey.driver = self.driver_by(prefix.only);
                 }
                 let all = survey.driver.map_or(entities, |driver| driver.entities);

@@ -5,6 +5,7 @@ use std::fmt;
 use super::opening::Opening;
 use super::survey::{Column, NO_ORDER, Role, Surveyor, UNKNOWN};
 use super::term::Row;
+use crate::access::Key;
 use crate::cell::Look;
 use crate::component::Component;
 use crate::entity::Entity;
@@ -119,8 +120,7 @@ impl<'a, T: Component> Members<'a, T> {
             Some(set) => (set.stamp(), set.order(), set.as_slice()),
             None => (0, &NO_ORDER, &[][..]),
         };
-        let name = std::any::type_name::<T>();
-        survey.column(Column { role, id: self.id, stamp, order, entities, name });
+        survey.column(Column { role, id: self.id, stamp, order, entities, key: Key::of::<T> });
     }
 }
 

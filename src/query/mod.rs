@@ -198,16 +198,6 @@ impl World {
     pub fn query_filtered_mut<D: QueryData, F: QueryFilter>(&mut self) -> Query<'_, D, F> {
         Query::open_alone_at(self, self.span()).unwrap_or_else(|error| panic!("{error}"))
     }
-
-    /// Says of a conflict whether the query itself was the other side: then, as the guards it had
-    /// are given back by now, nobody has the component.
-    #[cold]
-    #[track_caller]
-    fn find_out(&self, conflict: BorrowConflict) -> BorrowConflict {
-        let id = self.component_id_by_name(conflict.name);
-        let is_free = id.and_then(|id| self.try_write_any(id)).is_some_and(|guard| guard.is_ok());
-        BorrowConflict { is_within_query: is_free, ..conflict }
-    }
 }
 
 impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {

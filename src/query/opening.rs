@@ -11,7 +11,7 @@ use super::term::QueryData;
 use crate::access::{Key, Usage};
 use crate::cell::{Cell, Conflict, Edit, Look, Read};
 use crate::tick::{Span, Tick};
-use crate::world::World;
+use crate::world::{BorrowConflict, World};
 
 /// The world that a query is opened on, and how.
 #[derive(Debug, Clone, Copy)]
@@ -92,16 +92,33 @@ impl<'w> Opening<'w> {
 // All of it is known when the query is compiled, so nothing of it is left at run time.
 #[inline(always)]
 fn conflicts_with_itself<D: QueryData>() -> bool {
-    let (mut conflicts, mut first) = (false, 0);
+    let mut conflicts = false;
+    own_conflicts::<D>(|_| conflicts = true);
+    conflicts
+}
+
+/// Says of the conflict that a query was refused for whether the query itself is both sides.
+#[cold]
+pub(super) fn explained<D: QueryData>(conflict: BorrowConflict) -> BorrowConflict {
+    let mut is_within_query = false;
+    own_conflicts::<D>(|key| is_within_query |= key.name() == conflict.name);
+    BorrowConflict { is_within_query, ..conflict }
+}
+
+/// Shows the components that a query fetches twice, and one of these to write.
+#[inline(always)]
+fn own_conflicts<D: QueryData>(mut see: impl FnMut(Key)) {
+    let mut first = 0;
     D::uses(&mut |one: Key, usage: Usage| {
         first += 1;
         let mut second = 0;
         D::uses(&mut |other: Key, its: Usage| {
             second += 1;
-            conflicts |= first < second && usage.excludes(its) && one == other;
+            if first < second && usage.excludes(its) && one == other {
+                see(one);
+            }
         });
     });
-    conflicts
 }
 
 #[cfg(test)]

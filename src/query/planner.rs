@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use super::filter::QueryFilter;
 use super::held::{Held, Shape, Spelled};
 use super::piece::{Guess, Piece, Stretch, Views};
-use super::survey::{Marks, Requirement, Survey, UNKNOWN, Wanted};
+use super::survey::{Marks, Requirement, Survey};
 use super::term::QueryData;
 use super::{Iter, IterMut, Query, Walk};
 use crate::cell::{Cell, Read};
@@ -181,18 +181,15 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[must_use]
     #[track_caller]
     pub fn drive_by<T: Component>(self) -> Self {
-        let id =
-            self.held.opening.world.component_id::<T>().map_or(UNKNOWN, |id| id.index() as u32);
-        let name = std::any::type_name::<T>();
-        let held = Held { wanted: Some(Wanted { id, name }), ..self.held };
         let mut requirement = Requirement::of::<T>();
-        D::columns(D::view(&held.data, held.opening.span()), &mut requirement);
-        F::columns(F::view(&held.filter, held.opening.span()), &mut requirement);
+        self.held.show(&mut requirement);
+        let name = std::any::type_name::<T>();
         assert!(
-            requirement.is_met,
+            requirement.found.is_some(),
             "a query cannot be driven by `{name}`, which it does not require; \
             add `With<{name}>` to its filter"
         );
+        let held = Held { wanted: requirement.found, ..self.held };
         Self { held, plan: None, shared_plan: OnceLock::new() }
     }
 }

@@ -118,9 +118,8 @@ impl<'a, T: Component> PoolView<'a, T> {
             Some(map) => (map.set().stamp(), map.set().order()),
             None => (0, &NO_ORDER),
         };
-        let name = std::any::type_name::<T>();
         let (id, entities) = (self.id, self.entities());
-        Column { role: Role::Fetched, id, stamp, order, entities, name }
+        Column { role: Role::Fetched, id, stamp, order, entities, key: Key::of::<T> }
     }
 
     #[inline(always)]

@@ -44,7 +44,7 @@ pub(super) fn covering(opening: Opening<'_>, query: Needs) -> Option<Prefix> {
     let mut best: Option<(usize, [u64; 3])> = None;
     for entry in opening.world.pools().groups.entries() {
         let Some(masks @ [need, deny, owned]) = entry.condition.masks() else { continue };
-        let is_wanted = query.wanted.is_none_or(|wanted| has(owned, wanted.id));
+        let is_wanted = query.wanted.is_none_or(|wanted| has(owned, wanted.id()));
         if owned == 0 || need & !needs != 0 || deny & !denies != 0 || !is_wanted {
             continue;
         }
@@ -61,7 +61,7 @@ pub(super) fn covering(opening: Opening<'_>, query: Needs) -> Option<Prefix> {
     // The shortest pool, if it is one of them: then it need not be looked for again.
     let shortest = query.shortest.map(|(id, _)| id).filter(|&id| has(owned, id));
     let id = shortest.unwrap_or_else(|| owned.trailing_zeros());
-    let only = query.wanted.unwrap_or(Wanted { id, name: "" });
+    let only = query.wanted.unwrap_or(Wanted::Known(id));
     let is_sure = need == needs && deny == denies && !query.has_choice;
     let is_all = (needs | denies).count_ones() as usize == query.pools;
     let is_whole = is_sure && is_all && need & !owned == 0;

@@ -1,6 +1,7 @@
 //! Which pools a query names: seen once to find the driver, and once more for the key of a plan.
 
 use super::prefix::Prefix;
+use crate::access::Key;
 use crate::entity::Entity;
 use crate::plan::Spelling;
 use crate::sparse::Order;
@@ -70,7 +71,8 @@ pub struct Column<'a> {
     pub(super) stamp: u64,
     pub(super) order: &'a Order,
     pub(super) entities: &'a [Entity],
-    pub(super) name: &'static str,
+    /// Gives the component. Two types may share a name, and all unknown ones share a number.
+    pub(super) key: fn() -> Key,
 }
 
 /// The order of a pool that does not exist.
@@ -81,16 +83,37 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// The component whose pool is to be the driver.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
-    pub(super) id: u32,
-    /// Tells those apart that the world does not know.
-    pub(super) name: &'static str,
+pub(super) enum Wanted {
+    /// By its number.
+    Known(u32),
+    /// One that the world does not know.
+    Unknown(fn() -> Key),
 }
 
 impl Wanted {
+    /// The component of a pool that a query names.
+    fn of(column: &Column<'_>) -> Self {
+        match column.id {
+            UNKNOWN => Self::Unknown(column.key),
+            id => Self::Known(id),
+        }
+    }
+
+    /// Number of the component, or `UNKNOWN`.
+    #[inline]
+    pub(super) fn id(self) -> u32 {
+        match self {
+            Self::Known(id) => id,
+            Self::Unknown(_) => UNKNOWN,
+        }
+    }
+
     #[inline]
     fn is(self, column: &Column<'_>) -> bool {
-        column.id == self.id && (self.id != UNKNOWN || column.name == self.name)
+        match self {
+            Self::Known(id) => id == column.id,
+            Self::Unknown(key) => column.id == UNKNOWN && (column.key)() == key(),
+        }
     }
 }
 
@@ -300,24 +323,27 @@ impl<'a> Surveyor<'a> for Demands {
     }
 }
 
-/// Looks for a required pool by the name of its component, which an unknown one has, too.
+/// Looks for the required pool of a component.
 #[derive(Debug)]
 pub(super) struct Requirement {
-    name: &'static str,
-    pub(super) is_met: bool,
+    key: Key,
+    /// The pool, as a driver.
+    pub(super) found: Option<Wanted>,
     depth: usize,
 }
 
 impl Requirement {
-    pub(super) fn of<T>() -> Self {
-        Self { name: std::any::type_name::<T>(), is_met: false, depth: 0 }
+    pub(super) fn of<T: 'static>() -> Self {
+        Self { key: Key::of::<T>(), found: None, depth: 0 }
     }
 }
 
 impl<'a> Surveyor<'a> for Requirement {
     fn column(&mut self, column: Column<'a>) {
         let is_required = self.depth == 0 && matches!(column.role, Role::Fetched | Role::With);
-        self.is_met |= is_required && column.name == self.name;
+        if is_required && (column.key)() == self.key {
+            self.found = Some(Wanted::of(&column));
+        }
     }
 
     fn begin(&mut self, _: Part) {
@@ -365,7 +391,7 @@ impl<'s, S: Spelling> Speller<'s, S> {
             to.stamp(members);
         }
         if let Some(wanted) = marks.wanted {
-            to.shape(u64::from(wanted.id) << 8 | DRIVER);
+            to.shape(u64::from(wanted.id()) << 8 | DRIVER);
         }
         Self(to)
     }

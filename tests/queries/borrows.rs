@@ -286,3 +286,66 @@ fn several_entities_are_lent_together_unless_one_is_missing_or_named_twice() {
     }
     assert!(query.get_disjoint_mut([]).unwrap().is_empty());
 }
+
+/// Two types of one name.
+trait Homonym {
+    type Component: Component;
+}
+struct One;
+struct Two;
+
+#[allow(non_local_definitions, reason = "types inside of blocks have no path of their own")]
+fn _homonyms() {
+    {
+        #[derive(Component)]
+        struct Same;
+        impl Homonym for One {
+            type Component = Same;
+        }
+    }
+    {
+        #[derive(Component)]
+        struct Same;
+        impl Homonym for Two {
+            type Component = Same;
+        }
+    }
+}
+
+type SameOne = <One as Homonym>::Component;
+type SameTwo = <Two as Homonym>::Component;
+
+#[test]
+fn types_of_one_name_are_two() {
+    let name = std::any::type_name::<SameOne>();
+    assert_eq!(name, std::any::type_name::<SameTwo>());
+
+    for knows in 0..4 {
+        let mut world = World::new();
+        if knows & 1 != 0 {
+            world.register::<SameOne>();
+        }
+        if knows & 2 != 0 {
+            world.register::<SameTwo>();
+        }
+        assert_eq!(world.query::<&SameOne>().drive_by::<SameOne>().count(), 0);
+        assert_eq!(world.query::<(&SameTwo, &SameOne)>().drive_by::<SameOne>().count(), 0);
+        let message = panic_message(|| world.query::<&SameOne>().drive_by::<SameTwo>().count());
+        assert!(message.contains("cannot be driven by"), "{message}");
+    }
+}
+
+#[test]
+fn a_conflict_within_a_query_is_told_from_one_outside_also_for_types_of_one_name() {
+    let mut world = World::new();
+    world.register::<SameOne>();
+    world.register::<SameTwo>();
+
+    let one = world.pool::<SameOne>();
+    let within = world.try_query::<(&SameTwo, &mut SameTwo), ()>().unwrap_err();
+    assert!(within.is_within_query, "{within}");
+    drop(one);
+    let _two = world.pool::<SameTwo>();
+    let outside = world.try_query::<&mut SameTwo, ()>().unwrap_err();
+    assert!(!outside.is_within_query, "{outside}");
+}
