@@ -793,3 +793,61 @@ fn a_set_that_forgets_collects_also_after_a_guard_was_leaked() {
 
     assert_eq!(world.drain_reacted::<New>(), [first, third]);
 }
+
+/// Names of sets: who got a `C`, who lost one, and who lost a `B`.
+struct Got;
+struct LostC;
+struct LostB;
+
+#[test]
+fn who_is_in_one_of_several_sets_is_found_whoever_died_at_that_index() {
+    for seed in 0..if cfg!(miri) { 2 } else { 60 } {
+        let _report = SeedReport { seed, how_to_repeat: "cargo test --test reactions" };
+        let mut rng = Rng::new(common::mix(seed));
+        let mut world = World::new();
+        world.reactive::<Got>().added::<C>().build();
+        world.reactive::<LostC>().removed::<C>().build();
+        world.reactive::<LostB>().removed::<B>().build();
+        let mut ids: Vec<Entity> = Vec::new();
+        for _ in 0..40 {
+            match rng.below(4) {
+                0 => ids.push(world.spawn(C(0))),
+                1 => ids.push(world.spawn((C(0), B(0)))),
+                2 => ids.push(world.spawn(B(0))),
+                _ if ids.is_empty() => {}
+                _ => world.despawn(ids.swap_remove(rng.below(ids.len()))).unwrap(),
+            }
+            let is_in = |id: Entity| {
+                let sets =
+                    [world.reacted::<Got>(), world.reacted::<LostC>(), world.reacted::<LostB>()];
+                sets.iter().flatten().any(|set| set.contains(id))
+            };
+            let expected: BTreeSet<Entity> = ids.iter().copied().filter(|&id| is_in(id)).collect();
+            let found = [
+                found::<Or<(Reacted<Got>, Reacted<LostC>, Reacted<LostB>)>>(&world),
+                found::<Or<(Reacted<LostB>, Reacted<LostC>, Reacted<Got>)>>(&world),
+                found::<Or<(Reacted<LostC>, Or<(Reacted<Got>, Reacted<LostB>)>)>>(&world),
+                found::<Or<(Or<(Reacted<Got>, Reacted<LostB>)>, Reacted<LostC>)>>(&world),
+            ];
+            for found in found {
+                assert_eq!(found.iter().copied().collect::<BTreeSet<_>>(), expected);
+                assert_eq!(found.len(), expected.len(), "each once");
+            }
+        }
+    }
+}
+
+fn found<F: esker::query::QueryFilter>(world: &World) -> Vec<Entity> {
+    world.query_filtered::<Entity, F>().iter().collect()
+}
+
+#[test]
+fn a_query_by_a_set_that_is_borrowed_is_refused_with_its_name() {
+    let mut world = World::new();
+    world.reactive::<Got>().added::<C>().build();
+    let _set = world.reacted_mut::<Got>();
+
+    let conflict = world.try_query::<Entity, Reacted<Got>>().unwrap_err();
+
+    assert_eq!(conflict.name, "reactions::Got");
+}

@@ -1,5 +1,7 @@
 //! Entities that a filter knows.
 
+use rustc_hash::FxHashSet;
+
 use super::survey::Wanted;
 use crate::entity::Entity;
 
@@ -30,7 +32,16 @@ impl Candidates<'_> {
         }
     }
 
-    pub(super) fn into_entities(self) -> Vec<Entity> {
+    /// Those of all of these, each once, in the order in which they come first.
+    ///
+    /// Not as a sparse set: of two ids of one index, of which one may be dead, both stay.
+    pub(super) fn union(all: Vec<Self>) -> Self {
+        let mut seen = FxHashSet::default();
+        let entities = all.into_iter().flat_map(Self::into_entities);
+        Self::Entities(entities.filter(|&entity| seen.insert(entity)).collect())
+    }
+
+    fn into_entities(self) -> Vec<Entity> {
         match self {
             Self::Entities(entities) => entities,
             Self::Places(Places { entities, places, .. }) => {

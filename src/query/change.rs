@@ -221,7 +221,7 @@ impl<S: 'static> QueryFilter for Reacted<S> {
 
     #[track_caller]
     fn open(opening: Opening<'_>) -> Result<Self::Fetch<'_>, BorrowConflict> {
-        Ok(opening.world.reacted::<S>())
+        opening.world.try_reacted::<S>()
     }
 
     fn view<'a>(fetch: &'a Self::Fetch<'_>, _: Span) -> Self::View<'a> {

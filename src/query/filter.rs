@@ -10,7 +10,6 @@ use super::survey::{Part, Role, Surveyor};
 use super::term::Row;
 use crate::access::{Key, Usage};
 use crate::component::Component;
-use crate::sparse::SparseSet;
 use crate::tick::Span;
 use crate::world::BorrowConflict;
 
@@ -260,9 +259,7 @@ macro_rules! tuple_filter {
             }
 
             fn candidates(view: Self::View<'_>) -> Option<Candidates<'_>> {
-                let mut all = SparseSet::new();
-                $(all.extend($name::candidates(view.$at)?.into_entities());)*
-                Some(Candidates::Entities(all.as_slice().to_vec()))
+                Some(Candidates::union(vec![$($name::candidates(view.$at)?),*]))
             }
 
             #[inline]

@@ -9,8 +9,8 @@ use crate::cell::{Cell, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::sparse::{Entry, SparseSet};
-use crate::world::World;
 use crate::world::pools::name_of;
+use crate::world::{BorrowConflict, World};
 
 /// A reactive set, as the world keeps it.
 #[derive(Debug)]
@@ -127,11 +127,17 @@ impl World {
     /// If it is borrowed by [`reacted_mut`](Self::reacted_mut).
     #[track_caller]
     pub fn reacted<S: 'static>(&self) -> Option<Read<'_, SparseSet>> {
-        let reactive = self.find_reactive(TypeId::of::<S>())?;
-        match reactive.set.try_read() {
-            Ok(set) => Some(set),
-            Err(conflict) => panic!("the reactive set `{}`: {conflict}", reactive.name),
-        }
+        self.try_reacted::<S>().unwrap_or_else(|error| panic!("the reactive set {error}"))
+    }
+
+    /// Like [`reacted`](Self::reacted), but returns a conflict as an error.
+    #[track_caller]
+    pub(crate) fn try_reacted<S: 'static>(
+        &self,
+    ) -> Result<Option<Read<'_, SparseSet>>, BorrowConflict> {
+        let Some(reactive) = self.find_reactive(TypeId::of::<S>()) else { return Ok(None) };
+        let set = reactive.set.try_read();
+        set.map(Some).map_err(|conflict| BorrowConflict::new(reactive.name, conflict))
     }
 
     /// The entities that a reactive set has collected, to be taken out one by one; `None` if there
