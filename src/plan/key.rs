@@ -14,24 +14,39 @@ pub(crate) trait Spelling {
     fn stamp(&mut self, stamp: u64);
 }
 
-/// A number that queries of the same shape share.
-#[derive(Default)]
-pub(crate) struct Tag(u64);
+/// A number that queries of the same shape share, and others do not: two shapes of one tag would take each other's
+/// place for ever, and neither would have a plan.
+pub(crate) struct Tag {
+    sum: u64,
+    /// What the next word is multiplied by; a constant where the query is compiled.
+    factor: u64,
+}
+
+/// The ratio of the factors of two words in a row: odd, and with bits all over.
+const RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl Default for Tag {
+    #[inline]
+    fn default() -> Self {
+        Self { sum: 0, factor: RATIO }
+    }
+}
 
 impl Tag {
-    /// The number; never zero.
+    /// The number; never zero. The upper half says where to look.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
-        // The words are mixed at the end, and not one by one: each of them would wait for the one
-        // before. Tags need not be good, as keys are compared; only the upper half says where to look.
-        self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
+        self.sum | 1
     }
 }
 
 impl Spelling for Tag {
+    // A sum of products, of which none waits for the one before.
     #[inline]
     fn shape(&mut self, word: u64) {
-        self.0 = self.0.rotate_left(19).wrapping_add(word);
+        // A word may be zero, and counts all the same.
+        self.sum = self.sum.wrapping_add((word + 1).wrapping_mul(self.factor));
+        self.factor = self.factor.wrapping_mul(RATIO);
     }
 
     #[inline]
@@ -118,5 +133,28 @@ mod tests {
         assert_eq!(tag(&[1, 2], 3), tag(&[1, 2], 4));
         assert_ne!(tag(&[1, 2], 3), tag(&[1, 3], 3));
         assert_ne!(tag(&[], 0), 0);
+        // The first component of a world, fetched, is the word zero.
+        assert_ne!(tag(&[0, 7], 0), tag(&[7], 0));
+        assert_ne!(tag(&[0], 0), tag(&[0, 0], 0));
+    }
+
+    /// As queries spell them: the number of a component, and eight bits for its role.
+    #[test]
+    fn no_two_of_many_shapes_share_a_tag() {
+        let mut state = 1_u64;
+        let mut below = |end: u64| {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+            (state >> 33) % end
+        };
+        let mut shapes = std::collections::BTreeSet::new();
+        while shapes.len() < if cfg!(miri) { 300 } else { 50_000 } {
+            let (len, components) = (1 + below(8), 1 + below(100));
+            let word = |below: &mut dyn FnMut(u64) -> u64| below(components) << 8 | below(8);
+            shapes.insert((0..len).map(|_| word(&mut below)).collect::<Vec<u64>>());
+        }
+
+        let tags = shapes.iter().map(|shape| spell(Tag::default(), shape, 0).get());
+
+        assert_eq!(tags.collect::<std::collections::BTreeSet<u64>>().len(), shapes.len());
     }
 }

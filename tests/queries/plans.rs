@@ -483,3 +483,23 @@ fn an_explanation_says_in_words_how_the_walk_goes() {
     let none = world.query::<(&A, &Tag)>().explain().to_string();
     assert!(none.contains("none of them matches"), "{none}");
 }
+
+#[test]
+fn queries_that_begin_with_the_first_component_of_the_world_have_plans_of_their_own() {
+    let mut world = World::new();
+    world.register::<C>(); // number 0
+    for (n, id) in (0..).zip(every_second(&mut world)).step_by(3) {
+        world.insert(id, C::make(n)).unwrap();
+    }
+    let walk_both = |world: &World| {
+        let one = world.query::<(&A, &B)>().iter().count();
+        let other = world.query::<(&C, &A, &B)>().iter().count();
+        (one, other)
+    };
+
+    let walked: Vec<_> = (0..3).map(|_| walk_both(&world)).collect();
+
+    assert_eq!(walked, [(50, 17); 3]);
+    assert_eq!(world.query::<(&A, &B)>().explain().way, WalkKind::List);
+    assert_eq!(world.query::<(&C, &A, &B)>().explain().way, WalkKind::List);
+}
