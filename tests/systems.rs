@@ -1029,3 +1029,21 @@ fn a_fixed_step_has_its_length_and_says_how_much_of_the_next_has_passed() {
     assert_eq!((steps.length(), steps.by_ref().count()), (length, 2));
     assert!((steps.fraction() - 0.25).abs() < 1e-9);
 }
+
+#[test]
+fn time_beyond_all_measure_is_as_much_as_can_be_kept() {
+    let mut steps = FixedStep::new(Duration::from_secs(1));
+    steps.add(Duration::MAX);
+    steps.add(Duration::MAX);
+    assert_eq!(steps.by_ref().take(3).count(), 3);
+
+    let mut few = FixedStep::new(Duration::MAX).at_most(2);
+    few.add(Duration::MAX);
+    few.add(Duration::MAX);
+    assert_eq!(few.count(), 1);
+
+    // The longest threshold is one that no system reaches.
+    let mut schedule = Schedule::new();
+    schedule.set_task_threshold(Duration::MAX).add_systems(|| ());
+    assert_eq!(schedule.step(&mut World::new()).systems_run, 1);
+}

@@ -38,9 +38,10 @@ impl FixedStep {
         self
     }
 
-    /// Adds time that has passed.
+    /// Adds time that has passed. What is more than a [`Duration`] can hold is lost, too.
     pub fn add(&mut self, passed: Duration) {
-        self.waiting = (self.waiting + passed).min(self.length.saturating_mul(self.most));
+        let waiting = self.waiting.saturating_add(passed);
+        self.waiting = waiting.min(self.length.saturating_mul(self.most));
     }
 
     /// The length of a step.

@@ -206,7 +206,7 @@ impl Schedule {
     /// Runs a system as a task for another thread only if it takes at least this long, as far as it was
     /// measured; 20 µs if nobody says otherwise. The result is the same.
     pub fn set_task_threshold(&mut self, time: Duration) -> &mut Self {
-        self.small = time.as_nanos() as u64;
+        self.small = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self
     }
 
