@@ -49,28 +49,36 @@ impl fmt::Display for Usage {
     }
 }
 
-/// A component, a resource, or the world as a whole.
+/// A component, a resource, a group, or the world as a whole.
 #[derive(Clone, Copy)]
 pub struct Key {
     of: TypeId,
+    /// Which one of several of this type: the number of a group.
+    number: u32,
     name: &'static str,
 }
 
 impl Key {
     /// That of a component or resource type.
     pub fn of<T: 'static>() -> Self {
-        Self { of: TypeId::of::<T>(), name: std::any::type_name::<T>() }
+        Self::new(TypeId::of::<T>(), std::any::type_name::<T>())
     }
 
     /// That of a type which is known by its id alone.
     pub(crate) fn new(of: TypeId, name: &'static str) -> Self {
-        Self { of, name }
+        Self { of, number: 0, name }
+    }
+
+    /// That of a group, which is edited with each pool that it names.
+    pub(crate) fn group(number: u32) -> Self {
+        struct AGroup;
+        Self { number, ..Self::new(TypeId::of::<AGroup>(), "the members of a group") }
     }
 
     /// The world: everybody reads it, and who owns it is alone.
     pub(crate) fn world() -> Self {
         struct TheWorld;
-        Self { of: TypeId::of::<TheWorld>(), name: "the world" }
+        Self::new(TypeId::of::<TheWorld>(), "the world")
     }
 
     /// Its full name.
@@ -81,7 +89,7 @@ impl Key {
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
-        self.of == other.of
+        (self.of, self.number) == (other.of, other.number)
     }
 }
 
@@ -89,7 +97,7 @@ impl Eq for Key {}
 
 impl std::hash::Hash for Key {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.of.hash(state);
+        (self.of, self.number).hash(state);
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![cfg(feature = "derive")]
 
+#[path = "systems/access.rs"]
+mod access;
 mod common;
 
 use std::sync::{Arc, Mutex};

@@ -15,7 +15,7 @@ pub(crate) struct Groups {
     order: Vec<GroupNumber>,
     /// For each component the groups that name it.
     by_component: Vec<Named>,
-    /// Counts groups that were made or dissolved.
+    /// Counts groups that were made or dissolved, or whose members signatures no longer decide.
     changes: u64,
 }
 
@@ -198,8 +198,11 @@ impl Groups {
     /// Reads the signature bits of all conditions again.
     pub(crate) fn read_bits(&mut self, bit: impl Fn(u32) -> (u64, bool)) {
         for entry in self.list.iter_mut().flatten() {
+            let was_exact = entry.condition.is_exact();
             entry.condition.read_bits(&bit);
             entry.group.get_mut().condition.read_bits(&bit);
+            // From now on an edit of one of its pools asks others.
+            self.changes += u64::from(was_exact != entry.condition.is_exact());
         }
     }
 }

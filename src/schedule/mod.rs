@@ -246,11 +246,12 @@ impl Schedule {
         if self.is_built_for(world) {
             return Ok(());
         }
+        // As they are now: if preparing a system changes them, the schedule is built again before its next step.
+        let groups = world.group_changes();
         for node in &mut self.nodes {
             node.access = node.system.init(world);
             node.records = false;
             node.outcome = Outcome::Idle;
-            node.is_apart = node.access.iter().any(|used| used == (Key::world(), Usage::Own));
             node.system.streams(&mut |_| node.records = true);
             for condition in &mut node.config.conditions {
                 node.access.extend(&condition.init(world));
@@ -259,13 +260,15 @@ impl Schedule {
                     return Err(ScheduleError::Records { system });
                 }
             }
+            // Its conditions included: they run on the same thread.
+            node.is_apart = node.access.iter().any(|used| used == (Key::world(), Usage::Own));
             if let Some((key, usages)) = node.access.clash() {
                 let system = node.system.name().to_owned();
                 return Err(ScheduleError::Clash { system, name: key.name(), usages });
             }
         }
         self.graph = Some(Box::new(Graph::new(&self.nodes, &self.edges, &self.barriers)?));
-        self.groups = world.group_changes();
+        self.groups = groups;
         Ok(())
     }
 

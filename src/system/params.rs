@@ -65,11 +65,9 @@ impl<T: Component> SystemParam for PoolMut<'_, T> {
         let id = world.register::<T>();
         access.add(Key::of::<T>(), Usage::Own);
         access.add(Key::of::<RemovedKey<T>>(), Usage::Own);
-        // Who edits a pool of a group edits the whole family.
+        // An edit of a pool of a group is one of the whole family.
         for (key, usage) in world.family(id) {
-            if key != Key::of::<T>() {
-                access.add(key, usage);
-            }
+            access.add(key, usage);
         }
     }
 

@@ -81,7 +81,7 @@ impl World {
         }
     }
 
-    /// A number that changes whenever a group is made or dissolved.
+    /// A number that changes whenever a group is made or dissolved, or an edit of its pools comes to ask others.
     pub(crate) fn group_changes(&self) -> u64 {
         self.pools.groups.changes()
     }

@@ -1,5 +1,7 @@
 //! What a pool of a group needs to be edited through `&World`: the rest of the family.
 
+use std::collections::BTreeSet;
+
 use super::gate;
 use super::pool_box::Map;
 use super::pools::Pools;
@@ -29,22 +31,26 @@ pub(super) struct Lease<'w> {
 }
 
 impl World {
-    /// What else is used by who edits the pool of a component, because of the groups that name it.
+    /// What an edit of the pool of a component uses beside the pool, because of the groups that name it: what
+    /// [`Pools::lease`] takes a guard on, each once.
     pub(crate) fn family(&self, id: ComponentId) -> Vec<(Key, Usage)> {
+        let component = id.index() as u32;
+        let groups = &self.pools.groups;
+        let numbers = || groups.of(component).into_iter().flatten().copied();
+        let conditions = || numbers().filter_map(|number| Some(&groups.get(number)?.condition));
+        let owned = conditions().flat_map(|condition| &condition.owned).copied();
+        let owned: BTreeSet<u32> = owned.filter(|&owned| owned != component).collect();
+        let asked = conditions().filter(|condition| !condition.is_exact());
+        let asked: BTreeSet<u32> = asked.flat_map(|condition| condition.named()).collect();
         let key = |component: u32| {
             let pool = self.pools.at(component as usize);
             Key::new(pool.component_type(), pool.name())
         };
-        let mut family = Vec::new();
-        for number in self.pools.groups.of(id.index() as u32).into_iter().flatten() {
-            let Some(entry) = self.pools.groups.get(*number) else { continue };
-            let condition = &entry.condition;
-            family.extend(condition.owned.iter().map(|&owned| (key(owned), Usage::Own)));
-            if !condition.is_exact() {
-                let rest = condition.observed.iter().chain(&condition.excluded);
-                family.extend(rest.map(|&asked| (key(asked), Usage::Read)));
-            }
-        }
+        let mut family: Vec<(Key, Usage)> =
+            numbers().map(|number| (Key::group(number), Usage::Own)).collect();
+        family.extend(owned.iter().map(|&owned| (key(owned), Usage::Own)));
+        let asked = asked.iter().filter(|&&asked| asked != component && !owned.contains(&asked));
+        family.extend(asked.map(|&asked| (key(asked), Usage::Read)));
         family
     }
 }
