@@ -265,6 +265,67 @@ fn outputs_need_one_system_that_returns_them() {
 }
 
 #[test]
+fn an_output_that_a_condition_reads_is_returned_first() {
+    let mut world = world();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((
+        say("many").run_if(|total: Output<Total>| total.0 > 1),
+        say("few").run_if(|total: Option<Output<Total>>| total.is_some_and(|total| total.0 < 2)),
+        (|_: &mut World| ()).run_if(|total: Output<Total>| total.0 > 1),
+        || Total(2),
+    ));
+
+    let report = schedule.step(&mut world);
+
+    assert_eq!(said(&world), ["many"]);
+    assert_eq!(report.systems_run, 3);
+}
+
+#[test]
+fn a_condition_that_reads_an_output_needs_another_system_that_returns_it() {
+    let mut world = World::new();
+    let mut schedule = Schedule::new();
+    schedule.add_systems((|| ()).named("fed").run_if(|_: Output<Total>| true));
+    let message = schedule.build(&mut world).unwrap_err().to_string();
+    assert!(message.contains("`fed`") && message.contains("Total"), "{message}");
+
+    let mut schedule = Schedule::new();
+    schedule.add_systems((|| Total(1)).named("own").run_if(|_: Output<Total>| true));
+    let error = schedule.build(&mut world).unwrap_err();
+    assert!(matches!(error, ScheduleError::OwnOutput { .. }), "{error}");
+    let message = error.to_string();
+    assert!(message.contains("`own`") && message.contains("Total"), "{message}");
+
+    // What is optional is nothing then, as it is before any system has returned it.
+    let mut schedule = Schedule::new();
+    schedule.add_systems((|| Total(1)).run_if(|total: Option<Output<Total>>| total.is_none()));
+    assert_eq!(schedule.step(&mut world).systems_run, 1);
+    assert_eq!(schedule.step(&mut world).systems_run, 1);
+}
+
+#[test]
+fn a_system_that_is_to_run_before_or_after_itself_alone_is_refused() {
+    let build = |systems: esker::schedule::Configs| {
+        let mut schedule = Schedule::new();
+        schedule.add_systems(systems);
+        schedule.build(&mut world()).map_err(|error| error.to_string())
+    };
+    for systems in [
+        say("a").named("x").after("x"),
+        say("a").named("x").before("x"),
+        say("a").named("game::x").after("x"),
+        say("a").named("x").in_set("set").after("set"),
+    ] {
+        let message = build(systems).unwrap_err();
+        assert!(message.contains("x`") && message.contains("itself"), "{message}");
+    }
+    // The others that a label means are meant.
+    assert_eq!(build((say("a").named("x"), say("b").named("x").after("x")).into_configs()), Ok(()));
+    let last = say("b").named("last").in_set("set").after("set");
+    assert_eq!(build((last, say("a").in_set("set")).into_configs()), Ok(()));
+}
+
+#[test]
 fn a_reader_of_an_output_whose_system_did_not_run_says_so_or_takes_an_option() {
     let mut world = world();
     let mut schedule = Schedule::new();

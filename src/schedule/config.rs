@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::access::AccessSet;
+use crate::access::{AccessSet, Key};
 use crate::system::{FunctionSystem, IntoSystem, Lent, ParamError, System, SystemFunction};
 use crate::tick::Tick;
 use crate::world::World;
@@ -86,6 +86,9 @@ pub(super) trait Condition: Send {
 
     /// Whether it records commands, which nobody would carry out.
     fn records(&mut self) -> bool;
+
+    /// Outputs that it reads, and whether it cannot do without.
+    fn needs(&self) -> Vec<(Key, bool)>;
 }
 
 impl<Marker: 'static, F: SystemFunction<Marker, Return = bool>> Condition
@@ -103,6 +106,10 @@ impl<Marker: 'static, F: SystemFunction<Marker, Return = bool>> Condition
         let mut records = false;
         self.streams(&mut |_| records = true);
         records
+    }
+
+    fn needs(&self) -> Vec<(Key, bool)> {
+        System::needs(self)
     }
 }
 
@@ -157,13 +164,13 @@ pub trait IntoConfigs<Marker>: Sized {
         configs
     }
 
-    /// Runs it before a system, or before all systems of a set.
+    /// Runs it before a system, or before all systems of a set; before all others, if it is in the set.
     fn before<L>(self, label: impl IntoLabel<L>) -> Configs {
         let label = label.into_label();
         self.into_configs().each(|_, config| config.before.push(label.clone()))
     }
 
-    /// Runs it after a system, or after all systems of a set.
+    /// Runs it after a system, or after all systems of a set; after all others, if it is in the set.
     fn after<L>(self, label: impl IntoLabel<L>) -> Configs {
         let label = label.into_label();
         self.into_configs().each(|_, config| config.after.push(label.clone()))
@@ -175,6 +182,9 @@ pub trait IntoConfigs<Marker>: Sized {
     }
 
     /// Runs it only if `condition` returns `true` just before.
+    ///
+    /// A condition may have any parameter but [`Commands`](crate::Commands). An [`Output`](crate::Output) that it reads is
+    /// returned first, as if the system read it.
     fn run_if<C: 'static, F>(self, condition: F) -> Configs
     where
         F: SystemFunction<C, Return = bool> + Clone,

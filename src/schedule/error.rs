@@ -32,7 +32,7 @@ pub enum ScheduleError {
         /// The system or set that it names.
         label: String,
     },
-    /// Systems are to run before each other.
+    /// Systems are to run before each other, or one before or after itself.
     Cycle {
         /// Their names: each before the next, and the last before the first.
         systems: Vec<String>,
@@ -44,7 +44,14 @@ pub enum ScheduleError {
         /// Names of the systems.
         systems: [String; 2],
     },
-    /// A system reads an output that none returns.
+    /// A system, or one of its conditions, needs the output that the system itself returns.
+    OwnOutput {
+        /// Name of the output type.
+        output: &'static str,
+        /// Name of the system.
+        system: String,
+    },
+    /// A system, or one of its conditions, reads an output that none returns.
     NoProducer {
         /// Name of the output type.
         output: &'static str,
@@ -75,6 +82,12 @@ impl fmt::Display for ScheduleError {
                 "system `{system}` is to run before or after `{label}`, and there is no such system \
                  or set in the schedule; add it, or correct the name"
             ),
+            Self::Cycle { systems } if systems.len() == 1 => write!(
+                f,
+                "system `{}` is to run before or after itself; name another system or set, or take this \
+                 order out",
+                systems[0]
+            ),
             Self::Cycle { systems } => {
                 f.write_str("systems are to run before each other: ")?;
                 for system in systems {
@@ -86,6 +99,11 @@ impl fmt::Display for ScheduleError {
                 f,
                 "systems `{one}` and `{other}` both return `{output}`; who reads it would not know \
                  which one is meant: wrap one of them in a type of its own"
+            ),
+            Self::OwnOutput { output, system } => write!(
+                f,
+                "system `{system}` or a condition of it reads the output `{output}` before the system \
+                 itself returns it; return it from another system, or ask for an `Option` of it"
             ),
             Self::NoProducer { output, system } => write!(
                 f,

@@ -180,6 +180,11 @@ fn labels(nodes: &[Node], edges: &mut Vec<(usize, usize)>) -> Result<(), Schedul
                 let (system, label) = (node.system.name().to_owned(), label.as_str().to_owned());
                 return Err(ScheduleError::Unknown { system, label });
             };
+            // Whoever a label means beside the system itself is meant; if there is none, the order says nothing.
+            if others[..] == [at] {
+                let systems = vec![node.system.name().to_owned()];
+                return Err(ScheduleError::Cycle { systems });
+            }
             for &other in others.iter().filter(|&&other| other != at) {
                 edges.push(if is_before { (at, other) } else { (other, at) });
             }
@@ -205,7 +210,7 @@ fn meanings(nodes: &[Node]) -> FxHashMap<&str, Vec<usize>> {
     meant
 }
 
-/// Lets who returns an output run before who reads it.
+/// Lets a system that returns an output run before those that read it, themselves or in a condition.
 fn outputs(nodes: &[Node], edges: &mut Vec<(usize, usize)>) -> Result<(), ScheduleError> {
     let mut producers: FxHashMap<Key, usize> = FxHashMap::default();
     for (at, node) in nodes.iter().enumerate() {
@@ -216,14 +221,17 @@ fn outputs(nodes: &[Node], edges: &mut Vec<(usize, usize)>) -> Result<(), Schedu
         }
     }
     for (at, node) in nodes.iter().enumerate() {
-        for (key, is_needed) in node.system.needs() {
+        let conditions = node.config.conditions.iter().flat_map(|condition| condition.needs());
+        for (key, is_needed) in node.system.needs().into_iter().chain(conditions) {
+            let system = || node.system.name().to_owned();
             match producers.get(&key) {
                 Some(&producer) if producer != at => edges.push((producer, at)),
-                Some(_) => {}
-                None if !is_needed => {}
+                _ if !is_needed => {}
+                Some(_) => {
+                    return Err(ScheduleError::OwnOutput { output: key.name(), system: system() });
+                }
                 None => {
-                    let system = node.system.name().to_owned();
-                    return Err(ScheduleError::NoProducer { output: key.name(), system });
+                    return Err(ScheduleError::NoProducer { output: key.name(), system: system() });
                 }
             }
         }
