@@ -147,6 +147,11 @@ impl AccessSet {
         self.clash
     }
 
+    /// Whether the whole world is used, and shared with no other system.
+    pub(crate) fn has_world(&self) -> bool {
+        self.uses.contains(&(Key::world(), Usage::Own))
+    }
+
     /// Adds all uses of another one, which is not checked against this one.
     pub(crate) fn extend(&mut self, other: &Self) {
         for &(key, usage) in &other.uses {

@@ -13,7 +13,8 @@ use common::{Rng, SeedReport, panic_message};
 use esker::prelude::*;
 use esker::query::Split;
 use esker::schedule::{FixedStep, ScheduleError};
-use esker::{AccessSet, SystemParam};
+use esker::system::{ParamError, Run};
+use esker::{AccessSet, Key, SystemParam, Usage};
 
 #[derive(Component, Debug, Clone, PartialEq)]
 struct Health(u32);
@@ -505,6 +506,109 @@ fn changes_are_new_to_each_system_once_wherever_it_stands() {
     let of = |name| counts.iter().filter(|c| c.0 == name).map(|c| c.1).collect::<Vec<_>>();
     assert_eq!(of("before"), [1, 1, 0, 1]);
     assert_eq!(of("after"), [1, 0, 1, 0]);
+}
+
+/// Takes its guards when the system asks for them.
+struct Places<'w>(Run<'w>);
+
+impl SystemParam for Places<'_> {
+    type State = ();
+    type Item<'w, 's> = Places<'w>;
+
+    fn init(world: &mut World, access: &mut AccessSet) {
+        world.register::<Place>();
+        access.add(Key::of::<Place>(), Usage::Own);
+    }
+
+    fn get<'w>((): &mut (), run: Run<'w>) -> Result<Places<'w>, ParamError> {
+        Ok(Places(run))
+    }
+}
+
+/// Has the whole world, and so says that it does.
+struct Everything<'w>(&'w World, Run<'w>);
+
+impl SystemParam for Everything<'_> {
+    type State = ();
+    type Item<'w, 's> = Everything<'w>;
+
+    fn init(world: &mut World, access: &mut AccessSet) {
+        world.register::<Place>();
+        <&World as SystemParam>::init(world, access);
+    }
+
+    fn get<'w>((): &mut (), run: Run<'w>) -> Result<Everything<'w>, ParamError> {
+        Ok(Everything(<&World as SystemParam>::get(&mut (), run)?, run))
+    }
+}
+
+/// Steps a world five times: `insert` is given the number of the step in the middle of it; how many changes the systems
+/// before and behind it saw in each.
+fn changes_around<M>(insert: impl IntoConfigs<M>, writes_after: bool) -> Vec<[usize; 2]> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let count = |nth: usize| {
+        let seen = Arc::clone(&seen);
+        move |query: Query<Entity, Changed<Place>>| seen.lock().unwrap().push((nth, query.count()))
+    };
+    let mut world = World::new();
+    world.spawn(());
+    let mut schedule = Schedule::new();
+    schedule.add_systems(count(0)).add_systems(insert).add_systems(count(1));
+    schedule.add_systems(move |mut query: Query<&mut Place>| {
+        if writes_after {
+            query.iter_mut().for_each(|mut place| place.0 += 1);
+        }
+    });
+    for _ in 0..5 {
+        schedule.step(&mut world);
+        world.verify().unwrap();
+    }
+    let seen = seen.lock().unwrap().clone();
+    seen.chunks(2).map(|pair| [pair[0].1, pair[1].1]).collect()
+}
+
+#[test]
+fn what_a_parameter_of_ones_own_changes_is_new_to_each_system_once() {
+    let id = Entity::new(0, 0).unwrap();
+    let mut steps = 0;
+    let by_guards = move |places: Places| {
+        steps += 1;
+        // What others have changed is new, and what this system has changed is not.
+        assert!(places.0.since() < places.0.tick());
+        let changed = places.0.query::<Entity, Changed<Place>>().unwrap().count();
+        assert!(steps > 1 || changed == 0);
+        if steps == 1 {
+            places.0.pool_mut::<Place>().unwrap().insert(id, Place(1)).unwrap();
+        } else if steps == 3 {
+            places
+                .0
+                .query::<&mut Place, ()>()
+                .unwrap()
+                .iter_mut()
+                .for_each(|mut place| place.0 = 9);
+        }
+        assert!(places.0.is_alive(id) && places.0.pool::<Place>().unwrap().len() == 1);
+    };
+    assert_eq!(changes_around(by_guards, false), [[0, 1], [1, 0], [0, 1], [1, 0], [0, 0]]);
+    assert_eq!(changes_around(by_guards, true), [[0, 1], [1, 1], [1, 1], [1, 1], [1, 1]]);
+}
+
+#[test]
+fn what_a_system_changes_through_the_world_is_not_new_to_itself() {
+    let id = Entity::new(0, 0).unwrap();
+    let mut steps = 0;
+    let by_world = move |Everything(world, run): Everything| {
+        steps += 1;
+        let changed = run.query::<Entity, Changed<Place>>().unwrap().count();
+        assert_eq!(changed, 0, "in step {steps}");
+        assert_eq!(run.tick(), world.tick());
+        if steps == 1 {
+            world.pool_mut::<Place>().insert(id, Place(1)).unwrap();
+        } else if steps == 3 {
+            world.query::<&mut Place>().iter_mut().for_each(|mut place| place.0 = 9);
+        }
+    };
+    assert_eq!(changes_around(by_world, false), [[0, 1], [1, 0], [0, 1], [1, 0], [0, 0]]);
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub use report::{StepReport, SystemReport};
 use std::fmt;
 use std::time::Duration;
 
-use crate::access::{AccessSet, Key, Usage};
+use crate::access::AccessSet;
 use crate::system::System;
 use crate::world::World;
 use config::Config;
@@ -261,7 +261,7 @@ impl Schedule {
                 }
             }
             // Its conditions included: they run on the same thread.
-            node.is_apart = node.access.iter().any(|used| used == (Key::world(), Usage::Own));
+            node.is_apart = node.access.has_world();
             if let Some((key, usages)) = node.access.clash() {
                 let system = node.system.name().to_owned();
                 return Err(ScheduleError::Clash { system, name: key.name(), usages });

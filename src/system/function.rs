@@ -171,6 +171,8 @@ pub struct FunctionSystem<F: SystemFunction<Marker>, Marker> {
     state: Option<StateOf<F, Marker>>,
     /// The tick of the last run.
     last: Tick,
+    /// Whether it has the whole world.
+    is_apart: bool,
     marker: PhantomData<fn() -> Marker>,
 }
 
@@ -179,7 +181,8 @@ impl<F: SystemFunction<Marker>, Marker: 'static> IntoSystem<(Marker,)> for F {
 
     fn into_system(self) -> Self::System {
         let name = std::any::type_name::<F>().to_owned();
-        FunctionSystem { function: self, name, state: None, last: Tick::ZERO, marker: PhantomData }
+        let (last, is_apart) = (Tick::ZERO, false);
+        FunctionSystem { function: self, name, state: None, last, is_apart, marker: PhantomData }
     }
 }
 
@@ -191,6 +194,7 @@ impl<F: SystemFunction<Marker>, Marker: 'static> FunctionSystem<F, Marker> {
         // of the world have changed.
         let state = <F::Param as SystemParam>::init(world, &mut access);
         self.state.get_or_insert(state);
+        self.is_apart = access.has_world();
         access
     }
 
@@ -200,6 +204,8 @@ impl<F: SystemFunction<Marker>, Marker: 'static> FunctionSystem<F, Marker> {
     #[inline(never)]
     pub(crate) fn run_for(&mut self, world: Lent<'_>, now: Tick) -> Result<F::Return, ParamError> {
         let state = self.state.as_mut().ok_or_else(|| ParamError::new("it was not prepared"))?;
+        // Whatever guard a system with the whole world takes, from the world or as a parameter, has the same tick.
+        let now = if self.is_apart { world.tick() } else { now };
         let span = Span { since: self.last, now };
         let params = match world {
             Lent::Sole(world) if const { F::Param::GAINS_ALONE } => {

@@ -158,7 +158,7 @@ impl<O: SystemOutput> SystemParam for Output<'_, O> {
     }
 
     fn get<'w>((): &mut (), run: Run<'w>) -> Result<Output<'w, O>, ParamError> {
-        let kept = run.world().try_resource::<Kept<O>>().map_err(ParamError::new)?;
+        let kept = run.resource::<Kept<O>>()?;
         match kept.0 {
             Some(_) => Ok(Output(kept)),
             None => Err(ParamError::new(format!(

@@ -25,7 +25,7 @@ use crate::world::World;
 /// | tuples of these | all of them |
 ///
 /// `derive(SystemParam)` makes one of a struct of parameters. The trait is safe to implement: a
-/// parameter gets at the world only through the guards that everybody has to take.
+/// parameter gets at the world only through guards, by the methods of [`Run`].
 ///
 /// # Soundness
 /// Safe to implement, however wrongly: what it says that it uses decides when a system runs, and cells decide what it may touch (B1).
@@ -110,7 +110,7 @@ pub trait SystemParam: Sized {
     #[doc(hidden)]
     const APPLIES: bool = true;
 
-    /// Does what had to wait until the world can be changed.
+    /// Does what had to wait until the world can be changed. Not called for a parameter of a condition.
     fn apply(_state: &mut Self::State, _world: &mut World) {}
 
     /// Forgets what was to be done, because the system has panicked.

@@ -28,7 +28,7 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> SystemParam for Query<'_,
 
     #[inline]
     fn get<'w>((): &mut (), run: Run<'w>) -> Result<Query<'w, D, F>, ParamError> {
-        Query::open_at(run.world(), run.span()).map_err(ParamError::new)
+        run.query()
     }
 
     const GAINS_ALONE: bool = true;
@@ -51,7 +51,7 @@ impl<T: Component> SystemParam for Pool<'_, T> {
     }
 
     fn get<'w>((): &mut (), run: Run<'w>) -> Result<Pool<'w, T>, ParamError> {
-        run.world().try_pool().map_err(ParamError::new)
+        run.pool()
     }
 }
 
@@ -72,7 +72,7 @@ impl<T: Component> SystemParam for PoolMut<'_, T> {
     }
 
     fn get<'w>((): &mut (), run: Run<'w>) -> Result<PoolMut<'w, T>, ParamError> {
-        run.world().try_pool_mut_at(run.span().now).map_err(ParamError::new)
+        run.pool_mut()
     }
 
     const GAINS_ALONE: bool = true;
@@ -97,7 +97,7 @@ impl<R: Send + Sync + 'static> SystemParam for Res<'_, R> {
 
     #[inline]
     fn get<'w>((): &mut (), run: Run<'w>) -> Result<Res<'w, R>, ParamError> {
-        run.world().try_resource().map_err(ParamError::new)
+        run.resource()
     }
 }
 
@@ -113,7 +113,7 @@ impl<R: Send + Sync + 'static> SystemParam for ResMut<'_, R> {
 
     #[inline]
     fn get<'w>((): &mut (), run: Run<'w>) -> Result<ResMut<'w, R>, ParamError> {
-        run.world().try_resource_mut().map_err(ParamError::new)
+        run.resource_mut()
     }
 }
 
