@@ -30,34 +30,34 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
             type Writer<'__w> = (#(<#types as ::esker::world::Bundle>::Writer<'__w>,)*);
 
             #[inline]
-            fn insert(self, gate: &mut ::esker::world::Gate<'_>) -> Self::Parts {
-                (#(::esker::world::Bundle::insert(self.#members, gate),)*)
+            fn insert(self, __gate: &mut ::esker::world::Gate<'_>) -> Self::Parts {
+                (#(::esker::world::Bundle::insert(self.#members, __gate),)*)
             }
 
             #[inline]
-            fn remove(gate: &mut ::esker::world::Gate<'_>) -> Self::Parts {
-                (#(<#types as ::esker::world::Bundle>::remove(gate),)*)
+            fn remove(__gate: &mut ::esker::world::Gate<'_>) -> Self::Parts {
+                (#(<#types as ::esker::world::Bundle>::remove(__gate),)*)
             }
 
             #[inline]
-            fn assemble(parts: Self::Parts) -> ::core::option::Option<Self> {
+            fn assemble(__parts: Self::Parts) -> ::core::option::Option<Self> {
                 ::core::option::Option::Some(Self {
-                    #(#members: ::esker::world::Bundle::assemble(parts.#numbers)?,)*
+                    #(#members: ::esker::world::Bundle::assemble(__parts.#numbers)?,)*
                 })
             }
 
             #[inline]
             fn write<'__w>(
                 self,
-                writer: &mut Self::Writer<'__w>,
-                row: &::esker::world::Row<'__w>,
+                __writer: &mut Self::Writer<'__w>,
+                __row: &::esker::world::Row<'__w>,
             ) {
-                #(::esker::world::Bundle::write(self.#members, &mut writer.#numbers, row);)*
+                #(::esker::world::Bundle::write(self.#members, &mut __writer.#numbers, __row);)*
             }
 
             #[inline]
-            fn visit<__V: ::esker::world::ComponentVisitor>(visitor: &mut __V) {
-                #(<#types as ::esker::world::Bundle>::visit(visitor);)*
+            fn visit<__V: ::esker::world::ComponentVisitor>(__visitor: &mut __V) {
+                #(<#types as ::esker::world::Bundle>::visit(__visitor);)*
             }
         }
     })

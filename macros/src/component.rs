@@ -1,11 +1,11 @@
 //! `derive(Component)`.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::meta::ParseNestedMeta;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{DeriveInput, Error, Expr, GenericParam, Ident, Path, Token, Type, parse_quote};
+use syn::{DeriveInput, Error, GenericParam, Ident, Path, Token, Type, parse_quote};
 
 /// Storages that are named without a path.
 const OURS: [&str; 3] = ["Packed", "Indexed", "Hashed"];
@@ -49,13 +49,15 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
 
 /// What `#[component(…)]` says.
 struct Options {
+    /// Names of options.
+    said: Vec<Ident>,
     storage: Path,
     track: bool,
     keep_removed: bool,
     /// What to call, by the name of the option.
     hooks: Vec<(&'static str, Path)>,
     /// Components that are required, and what makes each.
-    require: Vec<(Type, Option<Expr>)>,
+    require: Vec<(Type, Option<TokenStream>)>,
 }
 
 /// Options that name a function to be called.
@@ -64,6 +66,7 @@ const HOOKS: [&str; 3] = ["on_add", "on_change", "on_remove"];
 impl Options {
     fn of(input: &DeriveInput) -> syn::Result<Self> {
         let mut options = Self {
+            said: Vec::new(),
             storage: parse_quote!(::esker::storage::Packed),
             track: false,
             keep_removed: false,
@@ -77,6 +80,14 @@ impl Options {
     }
 
     fn read(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        if let Some(name) = meta.path.get_ident().filter(|name| *name != "require") {
+            if self.said.contains(name) {
+                return Err(
+                    meta.error(format_args!("`{name}` is said twice; leave one of them out"))
+                );
+            }
+            self.said.push(name.clone());
+        }
         if meta.path.is_ident("storage") {
             self.storage = storage(meta)?;
         } else if meta.path.is_ident("track") {
@@ -110,10 +121,10 @@ impl Options {
         });
         let require = self.require.iter().map(|(ty, make)| {
             let make = match make {
-                Some(make) => quote!(#make),
+                Some(make) => make.clone(),
                 None => quote!(<#ty as ::core::default::Default>::default),
             };
-            quote!(|world, entity| world.require::<#ty>(entity, #make))
+            quote!(|__world, __entity| ::esker::World::require::<#ty>(__world, __entity, #make))
         });
         Some(quote! {
             // With all hooks there is nothing left to update.
@@ -153,7 +164,7 @@ impl Options {
 }
 
 /// A required component: `B`, or `B = make_b`.
-struct Required(Type, Option<Expr>);
+struct Required(Type, Option<TokenStream>);
 
 impl Parse for Required {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -161,11 +172,43 @@ impl Parse for Required {
         let make = match input.peek(Token![=]) {
             true => {
                 input.parse::<Token![=]>()?;
-                Some(input.parse()?)
+                Some(expression(input)?)
             }
             false => None,
         };
         Ok(Self(ty, make))
+    }
+}
+
+/// An expression up to the next comma, as it stands: closures and blocks are known to `syn` only with its feature `full`,
+/// which every program would have to build. The compiler finds out what is wrong with it.
+fn expression(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut expression = TokenStream::new();
+    // `<` that are open, of `make::<A, B>` and `<A as Make<B, C>>::make`.
+    let mut open = 0_u32;
+    let (mut last, mut last_but_one) = (' ', ' ');
+    while !input.is_empty() && (open > 0 || !input.peek(Token![,])) {
+        let tree: TokenTree = input.parse()?;
+        let sign = match &tree {
+            TokenTree::Punct(punct) => punct.as_char(),
+            _ => '_',
+        };
+        let is_path = [last_but_one, last] == [':', ':'] || expression.is_empty() || open > 0;
+        match sign {
+            '<' if is_path => open += 1,
+            // Not that of `->` or `=>`.
+            '>' if !['-', '='].contains(&last) => open = open.saturating_sub(1),
+            _ => {}
+        }
+        (last, last_but_one) = (sign, last);
+        expression.extend([tree]);
+    }
+    match expression.is_empty() {
+        true => {
+            Err(input
+                .error("what makes the component is missing, as in `C = make_c` or `C = || C(1)`"))
+        }
+        false => Ok(expression),
     }
 }
 

@@ -20,7 +20,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `track` | remembers when values are added and changed |
 /// | `keep_removed` | who reads removals is given a clone of the value |
 /// | `on_add = f`, `on_change = f`, `on_remove = f` | calls `f(&World, Entity, &mut Commands)`, before other listeners |
-/// | `require(B, C = make_c)` | who gets this component gets a default `B` and the `C` that `make_c()` makes, if it has none |
+/// | `require(B, C = make_c)` | who gets this component gets a default `B` and the `C` that `make_c()` makes, if it has none; a closure does as well: `C = \|\| C(1)` |
 #[proc_macro_derive(Component, attributes(component))]
 pub fn derive_component(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -74,7 +74,7 @@ pub fn derive_bundle(input: TokenStream) -> TokenStream {
 /// Makes a struct of system parameters a system parameter.
 ///
 /// Its lifetimes, as far as it needs them, are called `'w` (that of the world) and `'s` (that of what
-/// the system keeps):
+/// the system keeps), without bounds. It may have other parameters, with defaults:
 ///
 /// ```ignore
 /// #[derive(SystemParam)]

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
     Data, DeriveInput, Error, Field, Fields, GenericParam, Generics, Ident, Lifetime, Type,
@@ -20,7 +21,9 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let [item, read_item] = items.each_ref().map(|item| &item.name);
 
     let idents: Vec<_> = fields.iter().map(|field| &field.ident).collect();
-    let pattern = tuple(&idents);
+    // Not the names of the fields: in a pattern that of a constant would be the constant.
+    let given: Vec<_> = (0..fields.len()).map(|nth| format_ident!("__given_{nth}")).collect();
+    let pattern = tuple(&given);
     let terms = tuple(fields.iter().map(|field| spelled(field.ty.to_token_stream())));
     let others = input.generics.params.iter().filter_map(argument);
     let others = quote!(#(#others),*);
@@ -52,14 +55,14 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
             fn name<'__a>(
                 #pattern: <Self::Terms as ::esker::query::QueryData>::Item<'__a>,
             ) -> Self::Item<'__a> {
-                #item { #(#idents),* }
+                #item { #(#idents: #given),* }
             }
 
             #[inline(always)]
             fn name_read<'__a>(
                 #pattern: <Self::Terms as ::esker::query::QueryData>::ReadItem<'__a>,
             ) -> Self::ReadItem<'__a> {
-                #read_item { #(#idents),* }
+                #read_item { #(#idents: #given),* }
             }
         }
 
@@ -68,8 +71,8 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         const _: () = {
             // The struct says what is fetched. That nobody makes one is no mistake.
             #[allow(dead_code)]
-            fn is_used #parameters (made: #name #arguments) #conditions {
-                #(_ = made.#idents;)*
+            fn is_used #parameters (__made: #name #arguments) #conditions {
+                #(_ = __made.#idents;)*
                 #(#checks)*
             }
         };
@@ -129,7 +132,7 @@ struct Item {
 impl Item {
     fn new(described: &Ident, kind: &str) -> Self {
         // Not at the place of the described struct: lints are about what its author wrote.
-        let name = Ident::new(&format!("{described}{kind}"), Span::call_site());
+        let name = Ident::new(&format!("{}{kind}", described.unraw()), Span::call_site());
         Self { name, kind: format_ident!("{kind}") }
     }
 
@@ -137,7 +140,7 @@ impl Item {
         let Self { name, kind } = self;
         let text = match kind == "Item" {
             true => format!("What a query of [`{}`] gives for one entity.", input.ident),
-            false => format!("As [`{}Item`], to be read.", input.ident),
+            false => format!("As [`{}Item`], to be read.", input.ident.unraw()),
         };
         let declared = fields.iter().map(|field| {
             let Field { vis, ident, .. } = field;

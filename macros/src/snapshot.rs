@@ -2,12 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{DeriveInput, LitInt, LitStr};
 
 pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
-    let mut options = Options { name: name.to_string(), version: 1, ..Options::default() };
+    let mut options = Options { name: name.unraw().to_string(), version: 1, ..Options::default() };
     for attribute in input.attrs.iter().filter(|attr| attr.path().is_ident("snapshot")) {
         attribute.parse_nested_meta(|meta| options.read(&meta))?;
     }
@@ -37,8 +38,8 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(quote! {
         #[automatically_derived]
         impl #parameters ::esker::snapshot::Snapshot for #name #arguments #conditions {
-            const NAME: &'static str = #text;
-            const VERSION: u32 = #version;
+            const NAME: &'static ::core::primitive::str = #text;
+            const VERSION: ::core::primitive::u32 = #version;
 
             fn form() -> ::esker::snapshot::Form<Self> {
                 ::esker::snapshot::Form::#form()

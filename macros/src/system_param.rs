@@ -2,16 +2,23 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, GenericParam, Index, Lifetime, Member, parse_quote};
+use syn::{Data, DeriveInput, Error, Index, Lifetime, Member, parse_quote};
 
 pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new_spanned(name, "a system parameter is a struct of parameters"));
+        return Err(Error::new_spanned(
+            name,
+            "a system parameter is a struct of parameters; one that may be missing is a field of type `Option<…>`",
+        ));
     };
     for lifetime in input.generics.lifetimes() {
         if !["w", "s"].contains(&lifetime.lifetime.ident.to_string().as_str()) {
             let remedy = "the lifetimes of a system parameter are `'w`, of the world, and `'s`, of the system";
+            return Err(Error::new_spanned(lifetime, remedy));
+        }
+        if !lifetime.bounds.is_empty() {
+            let remedy = "a system parameter is made for any two lifetimes: leave this bound out";
             return Err(Error::new_spanned(lifetime, remedy));
         }
     }
@@ -20,69 +27,66 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let numbers: Vec<Index> = (0..types.len()).map(Index::from).collect();
     // The implementation has both lifetimes, the struct those that it names.
     let mut generics = input.generics.clone();
-    for lifetime in ["'w", "'s"] {
-        let lifetime = Lifetime::new(lifetime, proc_macro2::Span::call_site());
+    for name in ["'s", "'w"] {
+        let lifetime = Lifetime::new(name, proc_macro2::Span::call_site());
         if !generics.lifetimes().any(|param| param.lifetime == lifetime) {
             generics.params.insert(0, parse_quote!(#lifetime));
         }
     }
-    let others: Vec<GenericParam> = generics
-        .params
-        .iter()
-        .filter(|param| !matches!(param, GenericParam::Lifetime(_)))
-        .cloned()
-        .collect();
+    let (parameters, ..) = generics.split_for_impl();
     let (_, arguments, conditions) = input.generics.split_for_impl();
-    let implemented = quote!(impl<'w, 's, #(#others),*>);
     // Short lifetimes of one run have the same names as those of the implementation, one level in.
     let item = rename(&quote!(#name #arguments));
     let item_types: Vec<TokenStream> = types.iter().map(|ty| rename(&quote!(#ty))).collect();
     Ok(quote! {
         #[automatically_derived]
-        #implemented ::esker::system::SystemParam for #name #arguments #conditions {
+        impl #parameters ::esker::system::SystemParam for #name #arguments #conditions {
             type State = (#(<#types as ::esker::system::SystemParam>::State,)*);
             type Item<'__w, '__s> = #item;
 
+            const APPLIES: ::core::primitive::bool =
+                false #(|| <#types as ::esker::system::SystemParam>::APPLIES)*;
+
             fn init(
-                world: &mut ::esker::World,
-                access: &mut ::esker::AccessSet,
+                __world: &mut ::esker::World,
+                __access: &mut ::esker::AccessSet,
             ) -> Self::State {
-                (#(<#types as ::esker::system::SystemParam>::init(world, access),)*)
+                (#(<#types as ::esker::system::SystemParam>::init(__world, __access),)*)
             }
 
             fn get<'__w, '__s>(
-                state: &'__s mut Self::State,
-                run: ::esker::system::Run<'__w>,
+                __state: &'__s mut Self::State,
+                __run: ::esker::system::Run<'__w>,
             ) -> ::core::result::Result<Self::Item<'__w, '__s>, ::esker::system::ParamError> {
                 ::core::result::Result::Ok(#name {
                     #(#members: <#item_types as ::esker::system::SystemParam>::get(
-                        &mut state.#numbers,
-                        run,
+                        &mut __state.#numbers,
+                        __run,
                     )?,)*
                 })
             }
 
-            fn ran(state: &mut Self::State) {
-                #(<#types as ::esker::system::SystemParam>::ran(&mut state.#numbers);)*
+            fn ran(__state: &mut Self::State) {
+                #(<#types as ::esker::system::SystemParam>::ran(&mut __state.#numbers);)*
             }
 
-            fn apply(state: &mut Self::State, world: &mut ::esker::World) {
-                #(<#types as ::esker::system::SystemParam>::apply(&mut state.#numbers, world);)*
+            fn apply(__state: &mut Self::State, __world: &mut ::esker::World) {
+                #(<#types as ::esker::system::SystemParam>::apply(&mut __state.#numbers, __world);)*
             }
 
-            fn discard(state: &mut Self::State, world: &mut ::esker::World) {
-                #(<#types as ::esker::system::SystemParam>::discard(&mut state.#numbers, world);)*
+            fn discard(__state: &mut Self::State, __world: &mut ::esker::World) {
+                #(<#types as ::esker::system::SystemParam>::discard(&mut __state.#numbers, __world);)*
             }
 
             fn streams(
-                state: &mut Self::State,
-                see: &mut dyn ::core::ops::FnMut(&mut ::esker::system::Stream),
+                __state: &mut Self::State,
+                __see: &mut dyn ::core::ops::FnMut(&mut ::esker::system::Stream),
             ) {
-                #(<#types as ::esker::system::SystemParam>::streams(&mut state.#numbers, see);)*
+                #(<#types as ::esker::system::SystemParam>::streams(&mut __state.#numbers, __see);)*
             }
 
-            fn outputs(see: &mut dyn ::core::ops::FnMut(::esker::Key, bool)) {
-                #(<#types as ::esker::system::SystemParam>::outputs(see);)*
+            fn outputs(__see: &mut dyn ::core::ops::FnMut(::esker::Key, ::core::primitive::bool)) {
+                #(<#types as ::esker::system::SystemParam>::outputs(__see);)*
             }
         }
     })

@@ -78,145 +78,145 @@ macro_rules! named_query_data {
             type Cursor<'__a> =
                 <$crate::query::named::Terms<Self> as $crate::query::QueryData>::Cursor<'__a>;
 
-            const COLUMNS: usize =
+            const COLUMNS: ::core::primitive::usize =
                 <$crate::query::named::Terms<Self> as $crate::query::QueryData>::COLUMNS;
-            const NICHE: bool =
+            const NICHE: ::core::primitive::bool =
                 <$crate::query::named::Terms<Self> as $crate::query::QueryData>::NICHE;
-            const IS_CLOSED: bool =
+            const IS_CLOSED: ::core::primitive::bool =
                 <$crate::query::named::Terms<Self> as $crate::query::QueryData>::IS_CLOSED;
-            const PROVES_LIFE: bool =
+            const PROVES_LIFE: ::core::primitive::bool =
                 <$crate::query::named::Terms<Self> as $crate::query::QueryData>::PROVES_LIFE;
 
             #[inline(always)]
-            fn uses(see: &mut impl ::core::ops::FnMut($crate::Key, $crate::Usage)) {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::uses(see);
+            fn uses(__see: &mut impl ::core::ops::FnMut($crate::Key, $crate::Usage)) {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::uses(__see);
             }
 
             #[inline]
             #[track_caller]
             fn open(
-                opening: $crate::query::named::Opening<'_>,
+                __opening: $crate::query::named::Opening<'_>,
             ) -> ::core::result::Result<Self::Fetch<'_>, $crate::world::BorrowConflict> {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::open(opening)
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::open(__opening)
             }
 
             #[inline(always)]
             fn view<'__a>(
-                fetch: &'__a Self::Fetch<'_>,
-                span: $crate::query::named::Span,
+                __fetch: &'__a Self::Fetch<'_>,
+                __span: $crate::query::named::Span,
             ) -> Self::View<'__a> {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::view(fetch, span)
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::view(__fetch, __span)
             }
 
             #[inline]
             fn columns<'__a>(
-                view: Self::View<'__a>,
-                survey: &mut impl $crate::query::named::Surveyor<'__a>,
+                __view: Self::View<'__a>,
+                __survey: &mut impl $crate::query::named::Surveyor<'__a>,
             ) {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::columns(view, survey);
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::columns(__view, __survey);
             }
 
             #[inline]
             fn aligned<'__a>(
-                view: Self::View<'__a>,
-                known: &dyn ::core::ops::Fn(u32) -> usize,
+                __view: Self::View<'__a>,
+                __known: &dyn ::core::ops::Fn(::core::primitive::u32) -> ::core::primitive::usize,
             ) -> Self::View<'__a> {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::aligned(view, known)
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::aligned(__view, __known)
             }
 
             #[inline(always)]
-            fn slots(view: Self::View<'_>) -> Option<$crate::query::named::SlotRow<'_>> {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::slots(view)
+            fn slots(__view: Self::View<'_>) -> ::core::option::Option<$crate::query::named::SlotRow<'_>> {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::slots(__view)
             }
 
             #[inline(always)]
-            fn search(view: Self::View<'_>) -> Self::Search<'_> {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::search(view)
+            fn search(__view: Self::View<'_>) -> Self::Search<'_> {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::search(__view)
             }
 
             #[inline(always)]
             fn place(
-                search: Self::Search<'_>,
-                row: $crate::query::named::Row,
+                __search: Self::Search<'_>,
+                __row: $crate::query::named::Row,
             ) -> ::core::option::Option<Self::Place> {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::place(search, row)
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::place(__search, __row)
             }
 
             #[inline]
-            fn is_same(a: Self::Place, b: Self::Place) -> bool {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::is_same(a, b)
+            fn is_same(__a: Self::Place, __b: Self::Place) -> ::core::primitive::bool {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::is_same(__a, __b)
             }
 
             #[inline]
-            fn step(place: Self::Place, by: usize) -> Self::Place {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::step(place, by)
+            fn step(__place: Self::Place, __by: ::core::primitive::usize) -> Self::Place {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::step(__place, __by)
             }
 
             #[inline]
             fn extend(
-                search: Self::Search<'_>,
-                place: Self::Place,
-                entities: &[$crate::Entity],
-            ) -> usize {
+                __search: Self::Search<'_>,
+                __place: Self::Place,
+                __entities: &[$crate::Entity],
+            ) -> ::core::primitive::usize {
                 <$crate::query::named::Terms<Self> as $crate::query::QueryData>::extend(
-                    search, place, entities,
+                    __search, __place, __entities,
                 )
             }
 
             #[inline]
-            fn save(place: Self::Place, numbers: &mut ::std::vec::Vec<u32>) {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::save(place, numbers);
+            fn save(__place: Self::Place, __numbers: &mut ::std::vec::Vec<::core::primitive::u32>) {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::save(__place, __numbers);
             }
 
             #[inline]
-            fn load(numbers: &[u32]) -> Self::Place {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::load(numbers)
+            fn load(__numbers: &[::core::primitive::u32]) -> Self::Place {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::load(__numbers)
             }
 
             #[inline(always)]
             unsafe fn cursor<'__a>(
-                view: Self::View<'__a>,
-                place: Self::Place,
-                entities: *const $crate::Entity,
+                __view: Self::View<'__a>,
+                __place: Self::Place,
+                __entities: *const $crate::Entity,
             ) -> Self::Cursor<'__a> {
                 // SAFETY: promised by the caller.
                 unsafe {
                     <$crate::query::named::Terms<Self> as $crate::query::QueryData>::cursor(
-                        view, place, entities,
+                        __view, __place, __entities,
                     )
                 }
             }
 
             #[inline(always)]
             unsafe fn lone<'__a>(
-                fetch: &'__a Self::Fetch<'_>,
-                span: $crate::query::named::Span,
-                entity: *const $crate::Entity,
+                __fetch: &'__a Self::Fetch<'_>,
+                __span: $crate::query::named::Span,
+                __entity: *const $crate::Entity,
             ) -> ::core::option::Option<Self::Cursor<'__a>> {
                 // SAFETY: promised by the caller.
                 unsafe {
                     <$crate::query::named::Terms<Self> as $crate::query::QueryData>::lone(
-                        fetch, span, entity,
+                        __fetch, __span, __entity,
                     )
                 }
             }
 
             #[inline(always)]
-            unsafe fn item<'__a>(cursor: &Self::Cursor<'__a>, nth: usize) -> Self::Item<'__a> {
+            unsafe fn item<'__a>(__cursor: &Self::Cursor<'__a>, __nth: ::core::primitive::usize) -> Self::Item<'__a> {
                 // SAFETY: promised by the caller.
-                let item = unsafe {
-                    <$crate::query::named::Terms<Self> as $crate::query::QueryData>::item(cursor, nth)
+                let __item = unsafe {
+                    <$crate::query::named::Terms<Self> as $crate::query::QueryData>::item(__cursor, __nth)
                 };
-                <Self as $crate::query::named::Named>::name(item)
+                <Self as $crate::query::named::Named>::name(__item)
             }
 
             #[inline(always)]
-            unsafe fn read<'__a>(cursor: &Self::Cursor<'__a>, nth: usize) -> Self::ReadItem<'__a> {
+            unsafe fn read<'__a>(__cursor: &Self::Cursor<'__a>, __nth: ::core::primitive::usize) -> Self::ReadItem<'__a> {
                 // SAFETY: promised by the caller.
-                let item = unsafe {
-                    <$crate::query::named::Terms<Self> as $crate::query::QueryData>::read(cursor, nth)
+                let __item = unsafe {
+                    <$crate::query::named::Terms<Self> as $crate::query::QueryData>::read(__cursor, __nth)
                 };
-                <Self as $crate::query::named::Named>::name_read(item)
+                <Self as $crate::query::named::Named>::name_read(__item)
             }
         }
 
@@ -234,22 +234,22 @@ macro_rules! named_query_data {
                 <$crate::query::named::Terms<Self> as $crate::query::SliceData>::ReadSlices<'__a>;
 
             #[inline]
-            unsafe fn slices<'__a>(cursor: Self::Cursor<'__a>, len: usize) -> Self::Slices<'__a> {
+            unsafe fn slices<'__a>(__cursor: Self::Cursor<'__a>, __len: ::core::primitive::usize) -> Self::Slices<'__a> {
                 // SAFETY: promised by the caller.
                 unsafe {
-                    <$crate::query::named::Terms<Self> as $crate::query::SliceData>::slices(cursor, len)
+                    <$crate::query::named::Terms<Self> as $crate::query::SliceData>::slices(__cursor, __len)
                 }
             }
 
             #[inline]
             unsafe fn read_slices<'__a>(
-                cursor: Self::Cursor<'__a>,
-                len: usize,
+                __cursor: Self::Cursor<'__a>,
+                __len: ::core::primitive::usize,
             ) -> Self::ReadSlices<'__a> {
                 // SAFETY: promised by the caller.
                 unsafe {
                     <$crate::query::named::Terms<Self> as $crate::query::SliceData>::read_slices(
-                        cursor, len,
+                        __cursor, __len,
                     )
                 }
             }

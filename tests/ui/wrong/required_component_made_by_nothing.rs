@@ -1,0 +1,10 @@
+use esker::prelude::*;
+
+#[derive(Component, Default)]
+struct Armour;
+
+#[derive(Component)]
+#[component(require(Armour =))]
+struct Health(u32);
+
+fn main() {}
