@@ -40,6 +40,7 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let item_types: Vec<TokenStream> = types.iter().map(|ty| rename(&quote!(#ty))).collect();
     Ok(quote! {
         #[automatically_derived]
+        #[allow(clippy::unused_unit)]
         impl #parameters ::esker::system::SystemParam for #name #arguments #conditions {
             type State = (#(<#types as ::esker::system::SystemParam>::State,)*);
             type Item<'__w, '__s> = #item;

@@ -2,6 +2,7 @@
 
 #![no_implicit_prelude]
 #![allow(
+    clippy::all,
     dead_code,
     non_camel_case_types,
     non_upper_case_globals,

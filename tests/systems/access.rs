@@ -266,8 +266,11 @@ fn world_of(rng: &mut Rng) -> World {
         1 => prefill(&mut world),
         _ => fill(&mut world),
     }
-    (world.register::<A>(), world.register::<B>(), world.register::<C>());
-    (world.register::<D>(), world.register::<Timed>());
+    world.register::<A>();
+    world.register::<B>();
+    world.register::<C>();
+    world.register::<D>();
+    world.register::<Timed>();
     world.reactive::<Collected>().added::<A>().build();
     world.insert_resource(Score);
     world.run_system(|| Made);
