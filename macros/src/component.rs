@@ -124,7 +124,7 @@ impl Options {
                 Some(make) => make.clone(),
                 None => quote!(<#ty as ::core::default::Default>::default),
             };
-            quote!(|__world, __entity| ::esker::World::require::<#ty>(__world, __entity, #make))
+            quote!(|__world, __entity| ::esker::world::Provider::require::<#ty>(__world, __entity, #make))
         });
         Some(quote! {
             // With all hooks there is nothing left to update.
