@@ -6,9 +6,9 @@
 mod counting;
 
 use counting::in_use;
+use esker::Entity;
 use esker::entity::Entities;
 use esker::storage::{AnyMap, EntityMap, Hashed, Indexed, Packed, Storage, Tracked};
-use esker::{Entity, World};
 
 /// Indices as they lie in small and large worlds, side by side, and where somebody has chosen them.
 fn shapes() -> [(&'static str, Vec<u32>); 7] {
@@ -72,80 +72,4 @@ fn what_a_book_of_ids_says_of_its_memory_is_what_it_has_taken() {
         ids.iter().for_each(|&id| _ = book.spawn_at(id));
         compare(&format!("a book of ids, demanded {shape}"), before, book.heap_bytes());
     }
-}
-
-// Defect 30: each left a page of 16 KiB behind.
-#[test]
-fn far_ids_that_died_leave_some_bytes_behind_and_not_a_page() {
-    const EACH_ROUND: u32 = 2000;
-    let mut world = World::new();
-    let before = in_use();
-    for round in 1..=4 {
-        for n in 0..EACH_ROUND {
-            let index = (n + EACH_ROUND * round) * 100_000 % Entity::MAX_INDEX;
-            let id = Entity::new(index, 0).unwrap();
-            world.spawn_at(id, ()).unwrap();
-            world.despawn(id).unwrap();
-        }
-        let dead = (round * EACH_ROUND) as usize;
-        let taken = (in_use() - before) as usize;
-        assert!(taken < dead * 40, "{taken} bytes for {dead} dead ids");
-        let said = world.memory_report().entities;
-        assert!(said.abs_diff(taken) < taken / 3 + 400, "{said} bytes are said, {taken} taken");
-    }
-    world.verify().unwrap();
-    // The versions are remembered: what is given out by itself stays ahead of them.
-    let id = Entity::new(EACH_ROUND * 100_000, 0).unwrap();
-    world.spawn_at(id, ()).unwrap();
-    assert_eq!(world.entity_at(id.index()), Some(id));
-}
-
-#[test]
-fn far_ids_that_died_outside_the_range_leave_nothing_behind() {
-    let mut world = World::builder().entity_range(1000..2000).build();
-    let before = in_use();
-    for n in 0..3000 {
-        let id = Entity::new(2000 + n * 5000, n % 3).unwrap();
-        world.spawn_at(id, ()).unwrap();
-        world.despawn(id).unwrap();
-    }
-    assert!(in_use() - before < 2000, "{}", in_use() - before);
-    world.verify().unwrap();
-}
-
-#[test]
-fn far_ids_keep_their_versions_when_the_others_come_to_them() {
-    let mut world = World::new();
-    let far: Vec<Entity> = (0..3000).map(|n| Entity::new(50 + 3 * n, n % 5).unwrap()).collect();
-    far.iter().for_each(|&id| world.spawn_at(id, ()).unwrap());
-    far.iter().step_by(2).for_each(|&id| world.despawn(id).unwrap());
-    world.verify().unwrap();
-
-    let new: Vec<Entity> = world.spawn_empty_batch(8000).unwrap().collect();
-
-    world.verify().unwrap();
-    for (nth, old) in far.iter().enumerate() {
-        let again = new.iter().find(|id| id.index() == old.index());
-        match nth % 2 {
-            0 => assert_eq!(again.map(|id| id.version()), Some(old.version() + 1)),
-            _ => assert!(again.is_none() && world.is_alive(*old)),
-        }
-    }
-}
-
-#[test]
-fn the_book_of_ids_gives_its_spare_room_back() {
-    let mut book = Entities::new();
-    let ids: Vec<Entity> = (0..100_000).map(|_| book.spawn()).collect();
-    ids.iter().skip(7).for_each(|&id| book.despawn(id).unwrap());
-    (7..50_000).for_each(|n| _ = book.spawn_at(ids[n]));
-    (7..50_000).for_each(|n| _ = book.despawn(ids[n]));
-    let before = in_use();
-
-    book.shrink_to_fit();
-
-    assert_eq!(book.heap_bytes(), 100_000 * 16);
-    assert!(before - in_use() > 30_000 * 16, "{}", before - in_use());
-    book.check().unwrap();
-    assert_eq!(book.spawn().index(), ids.len() as u32 - 1);
 }

@@ -7,9 +7,11 @@
 
 use std::error::Error;
 use std::fmt;
+use std::mem::take;
 
-use super::slot::{END, RETIRED};
+use super::slot::{END, Slot, indexed_page, new_page};
 use super::{Entities, Entity, Limits, NoSuchEntity};
+use crate::page::{page_of, place_in_page};
 
 /// What the slot of a demanded entity cannot say itself.
 #[derive(Debug, Clone, Copy)]
@@ -51,18 +53,13 @@ impl Entities {
             return Err(SpawnAtError::Taken { demanded, living });
         }
         self.check_limit(demanded)?;
-        let place = self.near_place(index);
-        let (threaded, floor) = match self.near.get_mut(place) {
-            Some(slot) => {
-                // A dead slot near by is in the list, unless it is retired (E2).
-                let threaded = (!slot.is_retired()).then(|| slot.number());
-                let floor = slot.version();
-                slot.set_demanded(demanded);
-                (threaded, floor)
-            }
-            None => (None, self.far.demand(demanded)),
-        };
-        if place >= self.near.len() && self.limits.range.contains(&index) {
+        let is_near = self.near_place(index) < self.near.len();
+        let slot = self.slot_or_far_mut(index);
+        // A dead slot near by is in the list, unless it is retired (E2).
+        let threaded = (is_near && !slot.is_retired()).then(|| slot.number());
+        let floor = slot.version();
+        slot.set_demanded(demanded);
+        if !is_near && self.limits.range.contains(&index) {
             self.plain = self.plain.min(self.near_place(index));
         }
         if threaded.is_some() || floor > demanded.version() {
@@ -78,6 +75,15 @@ impl Entities {
         match *fixed && !range.contains(&demanded.index()) {
             true => Err(SpawnAtError::BeyondLimit { demanded, limit: range.len() as u32 }),
             false => Ok(()),
+        }
+    }
+
+    /// The slot of any index; one that lies apart from the near ones is made if need be.
+    fn slot_or_far_mut(&mut self, index: u32) -> &mut Slot {
+        let place = self.near_place(index);
+        match self.near.get_mut(place) {
+            Some(slot) => slot,
+            None => &mut self.far.get_or_create(page_of(index), new_page)[place_in_page(index)],
         }
     }
 
@@ -110,23 +116,31 @@ impl Entities {
         let mut found = None;
         while found.is_none() && self.fresh() < self.limits.range.end {
             let (index, place) = (self.fresh(), self.near.len());
-            let mut slot = self.far.take(index);
+            let page = self.far.get_mut(page_of(index));
+            let mut slot =
+                page.map(|page| take(&mut page[place_in_page(index)])).unwrap_or_default();
             if !slot.is_live(index) && !slot.is_retired() {
                 slot.set_live(index);
                 found = Some(place);
             }
             self.near.push(slot);
         }
-        let ahead = self.far.first_from(self.fresh()).unwrap_or(self.limits.range.end);
+        let ahead = self.first_far(self.fresh()).unwrap_or(self.limits.range.end);
         self.plain = self.near_place(ahead.min(self.limits.range.end));
         found
     }
 
+    /// The first index from `index` on that has a slot apart from the near ones.
+    fn first_far(&self, index: u32) -> Option<u32> {
+        let pages = self.far.iter().filter(|&(page, _)| page >= page_of(index));
+        let slots = pages.flat_map(|(page, slots)| indexed_page(page, slots));
+        slots.filter(|(_, slot)| !slot.is_unused()).map(|(at, _)| at).find(|&at| at >= index)
+    }
+
     /// The first index from `index` on that a new entity can have, as `next_fresh` would find it.
     pub(super) fn first_fresh(&self, index: u32) -> Option<u32> {
-        let free = |&index: &u32| match self.slot(index) {
-            Some(slot) => !slot.is_live(index) && !slot.is_retired(),
-            None => self.far.dead_version(index) != Some(RETIRED),
+        let free = |&index: &u32| {
+            self.slot(index).is_none_or(|slot| !slot.is_live(index) && !slot.is_retired())
         };
         (index..self.limits.range.end).find(free)
     }

@@ -8,13 +8,13 @@ use std::sync::atomic::AtomicU64;
 use rustc_hash::FxHashMap;
 
 use super::demand::Demanded;
-use super::far::{FarSlots, version_or_retired};
 use super::many::Recent;
 use super::reserve::IDLE;
-use super::slot::{END, Slot};
+use super::slot::{END, Slot, SlotPage, indexed, indexed_page};
 use super::{Entity, LiveEntities};
 use crate::growth;
 use crate::heap::bytes_of_table;
+use crate::page::{PageTable, page_of, place_in_page};
 use crate::sync::{self, get_alone};
 
 /// Gives out entity ids and takes them back.
@@ -38,7 +38,7 @@ pub struct Entities {
     /// The slots of all indices given out so far, from the first of the range on.
     pub(super) near: Vec<Slot>,
     /// Slots of demanded ids that lie elsewhere. An index below the end of `near` is not here.
-    pub(super) far: FarSlots,
+    pub(super) far: PageTable<SlotPage>,
     /// Number of the first free slot; the list runs through the slots (E2).
     pub(super) free: u32,
     /// Slots that were put on the free list together.
@@ -89,7 +89,7 @@ impl Entities {
     pub(crate) fn with_limits(limits: Limits) -> Self {
         let mut entities = Self {
             near: Vec::new(),
-            far: FarSlots::default(),
+            far: PageTable::default(),
             free: END,
             recent: Recent::default(),
             plain: limits.range.len(),
@@ -199,20 +199,18 @@ impl Entities {
         self.free = END;
         self.alive = 0;
         let demanded = std::mem::take(&mut self.demanded);
-        let floor = |index| demanded.get(&index).map_or(0, |record: &Demanded| record.floor);
         // Indices from the end, so that the lowest comes to be the first of the list.
-        for place in (0..self.near.len()).rev() {
-            let index = self.limits.range.start + place as u32;
-            let slot = &self.near[place];
+        let near = indexed(self.limits.range.start, &self.near);
+        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let used: Vec<u32> =
+            near.chain(far).filter(|(_, slot)| !slot.is_unused()).map(|(index, _)| index).collect();
+        for index in used.into_iter().rev() {
+            let slot = self.slot(index).expect("listed above");
             if !slot.is_retired() {
                 let next_version = slot.version() + u32::from(slot.is_live(index));
-                self.free_slot(index, next_version.max(floor(index)));
+                let floor = demanded.get(&index).map_or(0, |record| record.floor);
+                self.free_slot(index, next_version.max(floor));
             }
-        }
-        let far: Vec<Entity> = self.far.living().map(|(_, slot)| slot.live_entity()).collect();
-        for entity in far {
-            let next_version = entity.version() + 1;
-            self.free_slot(entity.index(), next_version.max(floor(entity.index())));
         }
     }
 
@@ -277,22 +275,18 @@ impl Entities {
 
     /// Puts a near slot at the head of the free list, unless it is spent.
     ///
-    /// Of a far one only the version is kept: it is given out when the near ones come to its index, and not at all if
-    /// that lies outside the range.
+    /// A far one is only marked dead: it is given out when the near ones come to its index.
     pub(super) fn free_slot(&mut self, index: u32, next_version: u32) {
-        let last_version = self.limits.last_version;
-        let place = self.near_place(index);
-        match self.near.get_mut(place) {
-            Some(slot) if next_version > last_version => slot.set_retired(),
-            Some(slot) => {
-                slot.set_dead(self.free, next_version);
+        let is_near = self.near_place(index) < self.near.len();
+        let next = if is_near { self.free } else { END };
+        let spent = next_version > self.limits.last_version;
+        let slot = self.slot_mut(index).expect("a slot that was live exists");
+        if spent {
+            slot.set_retired();
+        } else {
+            slot.set_dead(next, next_version);
+            if is_near {
                 self.free = index + 1;
-            }
-            None => {
-                self.far.take_living(index).expect("a slot that was live exists");
-                if self.limits.range.contains(&index) {
-                    self.far.put_dead(index, version_or_retired(next_version, last_version));
-                }
             }
         }
     }
@@ -311,12 +305,11 @@ impl Entities {
         index.wrapping_sub(self.limits.range.start) as usize
     }
 
-    /// The slot of an index; none if that is far and nobody lives there.
     #[inline(always)]
     pub(super) fn slot(&self, index: u32) -> Option<&Slot> {
         match self.near.get(self.near_place(index)) {
             Some(slot) => Some(slot),
-            None => self.far.get(index),
+            None => self.far_slot(index),
         }
     }
 
@@ -325,8 +318,13 @@ impl Entities {
         let place = self.near_place(index);
         match self.near.get_mut(place) {
             Some(slot) => Some(slot),
-            None => self.far.get_mut(index),
+            None => far_slot_mut(&mut self.far, index),
         }
+    }
+
+    #[cold]
+    fn far_slot(&self, index: u32) -> Option<&Slot> {
+        Some(&self.far.get(page_of(index))?[place_in_page(index)])
     }
 
     /// The word of a living entity, for one who has the entities to himself.
@@ -364,24 +362,17 @@ impl Entities {
         growth::reserve(&mut self.near, additional.min(room));
     }
 
-    /// Gives back memory that serves no slot. Slots of dead ids stay: their versions must be remembered.
-    pub fn shrink_to_fit(&mut self) {
-        self.recent = Recent::default();
-        // What is limited has its slots at once.
-        if !self.limits.fixed {
-            self.near.shrink_to_fit();
-        }
-        self.far.shrink_to_fit();
-        self.demanded.shrink_to_fit();
-        self.habits.shrink_to_fit();
-    }
-
-    /// Bytes of heap memory in use, about.
+    /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
         let near = self.near.capacity() * size_of::<Slot>();
         let tables = bytes_of_table(&self.demanded) + bytes_of_table(&self.habits);
         near + self.far.heap_bytes() + self.recent.heap_bytes() + tables
     }
+}
+
+#[cold]
+fn far_slot_mut(far: &mut PageTable<SlotPage>, index: u32) -> Option<&mut Slot> {
+    Some(&mut far.get_mut(page_of(index))?[place_in_page(index)])
 }
 
 /// The entity is dead, or was never alive in this world.

@@ -22,7 +22,8 @@ impl<'a> LiveEntities<'a> {
         let first = entities.limits.range.start;
         // A page may lie on both sides of the first index of the range.
         let far = |below: bool| {
-            entities.far.pages().map(move |(index, slots)| {
+            entities.far.iter().map(move |(page, slots)| {
+                let index = page * PAGE_LEN as u32;
                 let split = (first.saturating_sub(index) as usize).min(PAGE_LEN);
                 let (low, high) = slots.split_at(split);
                 if below { (index, low) } else { (index.max(first), high) }

@@ -7,8 +7,7 @@
 //! so that "is it alive" and "what does it have" are in one cache line).
 //!
 //! The indices that were given out make one row, the *near* slots. Demanded ids may lie anywhere
-//! else; the *far* slots of the living are in pages, and move into the row when it grows up to them. Of the dead
-//! ones only the versions are kept (`far.rs`).
+//! else; their *far* slots are in pages, and move into the row when it grows up to them.
 //!
 //! # Invariants
 //! - **E1** – slot `i` is live ⇔ the index half of its id is `i`.
@@ -24,7 +23,6 @@
 mod check;
 mod demand;
 mod entities;
-mod far;
 mod id;
 mod live;
 mod many;
@@ -47,9 +45,7 @@ pub use spawned::Spawned;
 
 pub(crate) use entities::Limits;
 #[cfg(feature = "serde")]
-pub(crate) use far::bytes_of_far;
-#[cfg(feature = "serde")]
-pub(crate) use record::Record;
+pub(crate) use record::{Record, bytes_of_far};
 pub(crate) use spawned::{Newcomers, first_version};
 #[doc(hidden)]
 pub use stream::Stream;

@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use super::demand::Demanded;
-use super::far::{FarSlots, bytes_of_far};
 use super::many::Recent;
 use super::reserve::IDLE;
-use super::slot::{END, Slot};
+use super::slot::{END, Slot, indexed_page, new_page};
 use super::{Entities, Entity, Limits};
+use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
 use crate::sync::AtomicU64;
 
 /// What a book is made of, apart from its near slots.
@@ -38,6 +38,8 @@ pub(crate) type Unsound = String;
 impl Entities {
     /// All but the near slots.
     pub(crate) fn record(&self) -> Record {
+        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let far = far.filter(|(_, slot)| !slot.is_unused());
         let demanded = self.demanded.iter();
         let mut demanded: Vec<_> =
             demanded.map(|(&index, record)| (index, record.threaded, record.floor)).collect();
@@ -51,7 +53,7 @@ impl Entities {
             fixed: self.limits.fixed,
             last_version: self.limits.last_version,
             free: self.free,
-            far: self.far.bits(),
+            far: far.map(|(index, slot)| (index, slot.bits())).collect(),
             demanded,
         }
     }
@@ -80,7 +82,7 @@ impl Entities {
 
     /// The living entities in ascending order of their index.
     pub(crate) fn living(&self) -> Vec<Entity> {
-        if self.far.has_living() {
+        if !self.far.is_unused() {
             return self.iter().collect();
         }
         let first = self.limits.range.start;
@@ -96,9 +98,9 @@ impl Entities {
         living
     }
 
-    /// Whether all near slots are live, and no others: the indices of the living follow each other.
+    /// Whether all slots are near and live: the indices of the living follow each other.
     pub(crate) fn is_full(&self) -> bool {
-        !self.far.has_living() && self.alive as usize == self.near.len()
+        self.far.is_unused() && self.alive as usize == self.near.len()
     }
 
     /// Clears all bits of all words but `keep`, and sets `add` in those of the living.
@@ -112,10 +114,15 @@ impl Entities {
             let word = slot.word.get_mut();
             *word = *word & keep | add;
         }
-        self.far.for_each_living(|slot| {
-            let word = slot.word.get_mut();
-            *word = *word & keep | add;
-        });
+        for number in self.far.numbers() {
+            let page = self.far.get_mut(number).expect("the number was just listed");
+            for (place, slot) in page.iter_mut().enumerate() {
+                let index = number * PAGE_LEN as u32 + place as u32;
+                let add = if slot.is_live(index) { add } else { 0 };
+                let word = slot.word.get_mut();
+                *word = *word & keep | add;
+            }
+        }
     }
 
     /// Whether ids are reserved that are not alive yet.
@@ -135,9 +142,16 @@ impl Entities {
         let mut near = mem::take(&mut copy.near);
         near.clear();
         near.extend(self.near.iter().map(Slot::copy));
+        let mut far = PageTable::default();
+        for (number, slots) in self.far.iter() {
+            let page: &mut [Slot; PAGE_LEN] = far.get_or_create(number, new_page);
+            for (copy, slot) in page.iter_mut().zip(slots) {
+                *copy = slot.copy();
+            }
+        }
         *copy = Self {
             near,
-            far: self.far.copy(),
+            far,
             free: self.free,
             recent: Recent::default(),
             plain: self.plain,
@@ -182,7 +196,7 @@ impl Entities {
         let mut book = Self {
             plain: limits.range.len(),
             near,
-            far: FarSlots::default(),
+            far: PageTable::default(),
             free: record.free,
             recent: Recent::default(),
             alive: 0,
@@ -250,7 +264,7 @@ impl Entities {
         let last = entities.iter().map(|entity| entity.index()).max();
         match last {
             Some(last) if !is_dense(entities, last) => {
-                bytes_of_far(entities.iter().map(|entity| (entity.index(), entity.raw())))
+                bytes_of_far(entities.iter().map(|entity| entity.index()))
             }
             last => last.map_or(0, |last| last as usize + 1) * size_of::<Slot>(),
         }
@@ -269,15 +283,12 @@ impl Entities {
             if !slot.is_live(index) && slot.number() != END {
                 return Err(format!("far slot {index} is in the free list"));
             }
-            self.check_slot(index, &slot)?;
-            if self.far.get(index).is_some() || self.far.dead_version(index).is_some() {
+            let page = self.far.get_or_create(page_of(index), new_page);
+            let place = &mut page[place_in_page(index)];
+            if !place.is_unused() {
                 return Err(format!("index {index} occurs twice"));
             }
-            if slot.is_live(index) {
-                self.far.put(index, slot);
-            } else if self.limits.range.contains(&index) {
-                self.far.put_dead(index, slot.version());
-            }
+            *place = slot;
             if self.limits.range.contains(&index) {
                 self.plain = self.plain.min(self.near_place(index));
             }
@@ -302,7 +313,12 @@ impl Entities {
             }
             self.check_slot(index, slot)?;
         }
-        alive += self.far.living().count() as u32;
+        for (page, slots) in self.far.iter() {
+            for (index, slot) in indexed_page(page, slots).filter(|(_, slot)| !slot.is_unused()) {
+                alive += u32::from(slot.is_live(index));
+                self.check_slot(index, slot)?;
+            }
+        }
         for (&index, record) in &self.demanded {
             let is_live = self.slot(index).is_some_and(|slot| slot.is_live(index));
             let is_near = self.near_place(index) < self.near.len();
@@ -367,6 +383,12 @@ impl Entities {
 /// Whether ids lie so close together that they are worth one row of slots.
 fn is_dense(entities: &[Entity], last: u32) -> bool {
     last as usize / 4 <= entities.len()
+}
+
+/// Heap memory that far slots of these indices would take.
+pub(crate) fn bytes_of_far(indices: impl Iterator<Item = u32>) -> usize {
+    let pages: rustc_hash::FxHashSet<u32> = indices.map(page_of).collect();
+    pages.len() * PAGE_LEN * size_of::<Slot>()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::slot::{END, RETIRED};
+use super::slot::{END, indexed_page};
 use super::{Entities, Entity, OutOfEntities};
 use crate::sync::{get_alone, set_alone};
 
@@ -57,10 +57,7 @@ impl Entities {
             );
             match swapped {
                 Ok(_) => {
-                    let version = match self.slot(index) {
-                        Some(slot) => slot.version(),
-                        None => self.far.dead_version(index).unwrap_or(0),
-                    };
+                    let version = self.slot(index).map_or(0, |slot| slot.version());
                     return Ok(Entity::new(index, version).expect("a slot that is not retired"));
                 }
                 Err(now) => seen = now,
@@ -113,10 +110,11 @@ impl Entities {
     /// How many ids can be given out beyond the near slots.
     fn unused_indices(&self) -> usize {
         let ahead = self.fresh()..self.limits.range.end;
-        let retired = self.far.dead().filter(|&(_, version)| version == RETIRED);
-        let taken =
-            self.far.living().map(|(index, _)| index).chain(retired.map(|(index, _)| index));
-        ahead.len() - taken.filter(|index| ahead.contains(index)).count()
+        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let taken = far.filter(|&(index, slot)| {
+            ahead.contains(&index) && (slot.is_live(index) || slot.is_retired())
+        });
+        ahead.len() - taken.count()
     }
 
     /// Brings every reserved id to life.

@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Entity;
+use crate::page::PAGE_LEN;
 
 /// Number of "no slot": ends the free list.
 pub(super) const END: u32 = 0;
 
 /// Version half of a slot that gives out no more ids.
-pub(super) const RETIRED: u32 = u32::MAX;
+const RETIRED: u32 = u32::MAX;
 
 /// The id that lives here, or the link to the next free slot; and the owner's word.
 ///
@@ -22,9 +23,24 @@ pub(super) struct Slot {
     pub(super) word: AtomicU64,
 }
 
+pub(super) type SlotPage = [Slot; PAGE_LEN];
+
+pub(super) fn new_page() -> Box<SlotPage> {
+    let slots: Vec<Slot> = (0..PAGE_LEN).map(|_| Slot::default()).collect();
+    slots.into_boxed_slice().try_into().expect("the page has PAGE_LEN slots")
+}
+
 /// Slots in a row with their indices, of which `first` is the first.
 pub(super) fn indexed(first: u32, slots: &[Slot]) -> impl DoubleEndedIterator<Item = (u32, &Slot)> {
     slots.iter().enumerate().map(move |(at, slot)| (first + at as u32, slot))
+}
+
+/// The slots of a page with their indices.
+pub(super) fn indexed_page(
+    page: u32,
+    slots: &SlotPage,
+) -> impl DoubleEndedIterator<Item = (u32, &Slot)> {
+    indexed(page * PAGE_LEN as u32, slots)
 }
 
 impl Slot {

@@ -135,7 +135,7 @@ impl World {
         for id in 0..self.pools.len() {
             self.pools.at_mut(id).map_mut().shrink_to_fit();
         }
-        self.entities.shrink_to_fit();
+        self.entities.forget_guesses();
         self.plans.clear();
     }
 }

@@ -200,7 +200,7 @@ fn read_book(bytes: &mut Bytes<'_>, budget: &mut Budget) -> Result<Entities, Sna
     for _ in 0..far_count {
         far.push((bytes.u32()?, bytes.u64()?));
     }
-    budget.spend(bytes_of_far(far.iter().copied()))?;
+    budget.spend(bytes_of_far(far.iter().map(|&(index, _)| index)))?;
     let demanded_count = bytes.count(13)?;
     budget.spend(demanded_count.saturating_mul(PER_DEMANDED))?;
     let mut demanded = Vec::with_capacity(demanded_count);

@@ -103,7 +103,7 @@ fn state<E: Error>(document: BookDocument, budget: &mut Allowance) -> Result<Sta
     let book = match document {
         BookDocument::Whole { range, fixed, last_version, free, slots, far, demanded, habits } => {
             let numbers = slots.len() + far.len() * 2 + demanded.len() * 3;
-            budget.spend::<E>(numbers, bytes_of_far(far.iter().copied()))?;
+            budget.spend::<E>(numbers, bytes_of_far(far.iter().map(|&(index, _)| index)))?;
             let record = Record { range, fixed, last_version, free, far, demanded, habits };
             Entities::restore(record, slots.into_iter()).map_err(unsound)?
         }
