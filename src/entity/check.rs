@@ -28,9 +28,9 @@ impl Entities {
             if !std::ptr::eq(self.slot(index).expect("listed above"), slot) {
                 return Err(format!("E1: index {index} has a near and a far slot"));
             }
-            let is_near = self.near_place(index) < self.near.len();
+            let is_in_range = self.limits.range.contains(&index);
             let threaded = self.demanded_link(index).is_some();
-            let belongs = if live { threaded } else { is_near && !slot.is_retired() };
+            let belongs = if live { threaded } else { is_in_range && !slot.is_retired() };
             if free.contains(&index) != belongs {
                 return Err(format!("E2: slot {index} is in the free list: {}", !belongs));
             }
@@ -43,6 +43,11 @@ impl Entities {
             if !live && slot.word.load(Ordering::Relaxed) != 0 {
                 return Err(format!("E1: dead slot {index} has a word"));
             }
+        }
+        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let far_used = far.filter(|(_, slot)| !slot.is_unused()).count();
+        if far_used != self.far_used as usize {
+            return Err(format!("E1: {far_used} far slots are used, {} counted", self.far_used));
         }
         if alive != self.len() {
             return Err(format!("E1: {alive} slots are live, {} are counted", self.len()));

@@ -27,8 +27,8 @@ impl Entities {
     ///
     /// For replication and for loading: whoever demands ids answers for them. An id that died
     /// can be demanded again, also with a version that lies in the past; the ids given out by
-    /// [`spawn`](Self::spawn) stay ahead of all of them. An id outside the range of this book is
-    /// accepted, and is not given out again after its death.
+    /// [`spawn`](Self::spawn) stay ahead of all of them. An id in the range of this book comes back
+    /// after its death as any other does; one outside is accepted, and is not given out again.
     ///
     /// # Errors
     /// [`SpawnAtError::Taken`] if an entity lives at that index, whatever its version;
@@ -53,20 +53,34 @@ impl Entities {
             return Err(SpawnAtError::Taken { demanded, living });
         }
         self.check_limit(demanded)?;
-        let is_near = self.near_place(index) < self.near.len();
+        let is_in_range = self.limits.range.contains(&index);
         let slot = self.slot_or_far_mut(index);
-        // A dead slot near by is in the list, unless it is retired (E2).
-        let threaded = (is_near && !slot.is_retired()).then(|| slot.number());
+        // A dead slot of the range is in the list, unless it is retired (E2).
+        let is_listed = is_in_range && !slot.is_unused() && !slot.is_retired();
+        let threaded = is_listed.then(|| slot.number());
         let floor = slot.version();
         slot.set_demanded(demanded);
-        if !is_near && self.limits.range.contains(&index) {
-            self.plain = self.plain.min(self.near_place(index));
-        }
+        self.note_far(index);
         if threaded.is_some() || floor > demanded.version() {
             self.demanded.insert(index, Demanded { threaded, floor });
         }
         self.count_alive();
         Ok(())
+    }
+
+    /// Brings the first entity of an index to life whose slot is unused, apart from the near ones.
+    pub(super) fn spawn_far(&mut self, entity: Entity) {
+        self.slot_or_far_mut(entity.index()).set_demanded(entity);
+        self.note_far(entity.index());
+        self.count_alive();
+    }
+
+    /// Keeps the near slots from growing over one that lies apart from them.
+    fn note_far(&mut self, index: u32) {
+        let place = self.near_place(index);
+        if place >= self.near.len() && self.limits.range.contains(&index) {
+            self.plain = self.plain.min(place);
+        }
     }
 
     /// Whether an id may be demanded, as far as the limits are concerned.
@@ -83,20 +97,28 @@ impl Entities {
         let place = self.near_place(index);
         match self.near.get_mut(place) {
             Some(slot) => slot,
-            None => &mut self.far.get_or_create(page_of(index), new_page)[place_in_page(index)],
+            None => {
+                let page = self.far.get_or_create(page_of(index), new_page);
+                let slot = &mut page[place_in_page(index)];
+                self.far_used += u32::from(slot.is_unused());
+                slot
+            }
         }
     }
 
-    /// Passes over demanded slots at the head of the free list, then makes the next one live.
+    /// Passes over demanded slots at the head of the free list, then makes the next one live,
+    /// wherever it lies.
     #[cold]
-    pub(super) fn next_free_demanded(&mut self) -> Option<usize> {
+    pub(super) fn next_free_elsewhere(&mut self) -> Option<u32> {
         while self.free != END {
             let index = self.free - 1;
             let Some(link) = self.demanded_link(index) else {
-                let place = self.near_place(index);
-                let is_free = self.near.get(place).is_some_and(|slot| !slot.is_live(index));
-                assert!(is_free, "E2: the free list leads to index {index}, which is not free");
-                return self.next_free();
+                let slot = self.slot_mut(index).expect("a free slot has a page");
+                assert!(!slot.is_live(index), "E2: the free list leads to index {index}, which is not free");
+                let next = slot.number();
+                slot.set_live(index);
+                self.free = next;
+                return Some(index);
             };
             self.free = link;
             let version = self.slot(index).expect("a demanded slot exists").version();
@@ -109,19 +131,22 @@ impl Entities {
         self.next_fresh()
     }
 
-    /// Moves demanded slots that the near ones have come to among them, up to one that is free
-    /// to be given out.
+    /// Moves far slots that the near ones have come to among them, up to one that was never used.
     #[cold]
-    pub(super) fn next_fresh_demanded(&mut self) -> Option<usize> {
+    pub(super) fn next_fresh_demanded(&mut self) -> Option<u32> {
         let mut found = None;
         while found.is_none() && self.fresh() < self.limits.range.end {
-            let (index, place) = (self.fresh(), self.near.len());
+            let index = self.fresh();
             let page = self.far.get_mut(page_of(index));
             let mut slot =
                 page.map(|page| take(&mut page[place_in_page(index)])).unwrap_or_default();
-            if !slot.is_live(index) && !slot.is_retired() {
-                slot.set_live(index);
-                found = Some(place);
+            // Those that are dead are in the free list, and stay there (E2).
+            match slot.is_unused() {
+                true => {
+                    slot.set_live(index);
+                    found = Some(index);
+                }
+                false => self.far_used -= 1,
             }
             self.near.push(slot);
         }
@@ -139,10 +164,8 @@ impl Entities {
 
     /// The first index from `index` on that a new entity can have, as `next_fresh` would find it.
     pub(super) fn first_fresh(&self, index: u32) -> Option<u32> {
-        let free = |&index: &u32| {
-            self.slot(index).is_none_or(|slot| !slot.is_live(index) && !slot.is_retired())
-        };
-        (index..self.limits.range.end).find(free)
+        let is_unused = |&index: &u32| self.slot(index).is_none_or(Slot::is_unused);
+        (index..self.limits.range.end).find(is_unused)
     }
 
     /// The link of a live slot that the free list still runs through.

@@ -11,6 +11,7 @@ use super::demand::Demanded;
 use super::many::Recent;
 use super::reserve::IDLE;
 use super::slot::{END, Slot, SlotPage, indexed, indexed_page};
+use super::stream::Opening;
 use super::{Entity, LiveEntities};
 use crate::growth;
 use crate::heap::bytes_of_table;
@@ -39,6 +40,8 @@ pub struct Entities {
     pub(super) near: Vec<Slot>,
     /// Slots of demanded ids that lie elsewhere. An index below the end of `near` is not here.
     pub(super) far: PageTable<SlotPage>,
+    /// How many of these were ever used.
+    pub(super) far_used: u32,
     /// Number of the first free slot; the list runs through the slots (E2).
     pub(super) free: u32,
     /// Slots that were put on the free list together.
@@ -51,6 +54,8 @@ pub struct Entities {
     pub(super) demanded: FxHashMap<u32, Demanded>,
     /// How many ids streams have needed, by their keys; see `stream.rs`.
     pub(super) habits: FxHashMap<u64, u32>,
+    /// The streams that are open, if there are any. Then the cursor is not `IDLE`.
+    pub(super) opening: Option<Box<Opening>>,
     /// Where reservations under `&self` have come to; `IDLE` if there were none (E4).
     pub(super) cursor: sync::AtomicU64,
 }
@@ -90,6 +95,7 @@ impl Entities {
         let mut entities = Self {
             near: Vec::new(),
             far: PageTable::default(),
+            far_used: 0,
             free: END,
             recent: Recent::default(),
             plain: limits.range.len(),
@@ -97,6 +103,7 @@ impl Entities {
             limits,
             demanded: FxHashMap::default(),
             habits: FxHashMap::default(),
+            opening: None,
             cursor: sync::AtomicU64::new(IDLE),
         };
         if entities.limits.fixed {
@@ -233,38 +240,38 @@ impl Entities {
     #[inline(never)]
     fn claim_used(&mut self) -> Result<(Entity, &mut u64), OutOfEntities> {
         self.settle();
-        let place = if self.free == END { self.next_fresh() } else { self.next_free() };
-        let slot = place.and_then(|place| self.near.get_mut(place));
+        let index = if self.free == END { self.next_fresh() } else { self.next_free() };
         let limit = self.limits.range.len() as u32;
-        let slot = slot.ok_or(OutOfEntities { limit })?;
+        let index = index.ok_or(OutOfEntities { limit })?;
         self.alive += 1;
+        let slot = self.slot_mut(index).expect("it has just been made live");
         Ok((slot.live_entity(), slot.word.get_mut()))
     }
 
-    /// Takes the first slot off the free list and makes it live; its place among the near ones.
+    /// Takes the first slot off the free list and makes it live; its index.
     #[inline]
-    pub(super) fn next_free(&mut self) -> Option<usize> {
+    pub(super) fn next_free(&mut self) -> Option<u32> {
         let index = self.free.wrapping_sub(1);
         let place = self.near_place(index);
         match self.near.get_mut(place) {
             Some(slot) if !slot.is_live(index) => {
                 self.free = slot.number();
                 slot.set_live(index);
-                Some(place)
+                Some(index)
             }
-            _ => self.next_free_demanded(),
+            _ => self.next_free_elsewhere(),
         }
     }
 
-    /// Makes the next index that was never used live; its place among the near ones.
+    /// Makes the next index that was never used live, and returns it.
     #[inline]
-    pub(super) fn next_fresh(&mut self) -> Option<usize> {
-        let place = self.near.len();
-        if place >= self.plain {
+    pub(super) fn next_fresh(&mut self) -> Option<u32> {
+        if self.near.len() >= self.plain {
             return self.next_fresh_demanded();
         }
-        growth::push(&mut self.near, Slot::new_live(self.limits.range.start + place as u32, 0));
-        Some(place)
+        let index = self.fresh();
+        growth::push(&mut self.near, Slot::new_live(index, 0));
+        Some(index)
     }
 
     /// The index behind the near slots.
@@ -273,19 +280,19 @@ impl Entities {
         self.limits.range.start + self.near.len() as u32
     }
 
-    /// Puts a near slot at the head of the free list, unless it is spent.
+    /// Puts a slot at the head of the free list, unless it is spent.
     ///
-    /// A far one is only marked dead: it is given out when the near ones come to its index.
+    /// One outside the range is only marked dead.
     pub(super) fn free_slot(&mut self, index: u32, next_version: u32) {
-        let is_near = self.near_place(index) < self.near.len();
-        let next = if is_near { self.free } else { END };
+        let is_listed = self.limits.range.contains(&index);
+        let next = if is_listed { self.free } else { END };
         let spent = next_version > self.limits.last_version;
         let slot = self.slot_mut(index).expect("a slot that was live exists");
         if spent {
             slot.set_retired();
         } else {
             slot.set_dead(next, next_version);
-            if is_near {
+            if is_listed {
                 self.free = index + 1;
             }
         }

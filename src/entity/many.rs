@@ -145,7 +145,9 @@ impl Entities {
                 self.near.pop();
             } else {
                 debug_assert!(entity.version() > 0, "E3");
-                self.near[place].set_dead(self.free, entity.version());
+                let free = self.free;
+                let slot = self.slot_mut(entity.index()).expect("it was claimed");
+                slot.set_dead(free, entity.version());
                 self.free = entity.index() + 1;
                 self.recent.put(iter::once(self.free));
             }

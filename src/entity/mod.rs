@@ -7,23 +7,27 @@
 //! so that "is it alive" and "what does it have" are in one cache line).
 //!
 //! The indices that were given out make one row, the *near* slots. Demanded ids may lie anywhere
-//! else; their *far* slots are in pages, and move into the row when it grows up to them.
+//! else, and so may those of streams that needed many; their *far* slots are in pages, and move into the
+//! row when it grows up to them.
 //!
 //! # Invariants
 //! - **E1** – slot `i` is live ⇔ the index half of its id is `i`.
-//! - **E2** – the dead near slots that are not retired form one list from `free` to the end mark,
-//!   each exactly once. (A slot that was demanded out of the middle of the list stays threaded
+//! - **E2** – the dead slots of the range that are not retired, near or far, form one list from `free`
+//!   to the end mark, each exactly once. (A slot that was demanded out of the middle of the list stays threaded
 //!   through its record in `demanded` until the list is read that far.)
 //! - **E3** – a version changes when its id dies, and the ids given out by themselves never
 //!   repeat one: a slot whose versions are used up is retired. So the version of a dead slot is
 //!   above 0: version 0 is given out only with a slot that is made for it.
 //! - **E4** – under `&self` only the reservation cursor moves, forward; [`Entities::settle`]
-//!   commits it.
+//!   commits it. While streams are open the cursor stands still behind what was reserved for them, so
+//!   whatever changes the book closes them first.
 
 mod check;
 mod demand;
 mod entities;
+mod field;
 mod id;
+mod late;
 mod live;
 mod many;
 #[cfg(all(test, esker_loom))]

@@ -5,7 +5,7 @@
 use std::mem;
 use std::sync::atomic::Ordering;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::demand::Demanded;
 use super::many::Recent;
@@ -130,7 +130,8 @@ impl Entities {
         self.cursor.load(Ordering::Relaxed) != IDLE
     }
 
-    /// The same book once more, words included; what is reserved in this one is alive in the copy.
+    /// The same book once more, words included; what is reserved in this one is alive in the copy. What
+    /// open streams have in advance is not: they are closed in the copy, and have given out nothing.
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self::new();
         self.copy_into(&mut copy);
@@ -152,6 +153,7 @@ impl Entities {
         *copy = Self {
             near,
             far,
+            far_used: self.far_used,
             free: self.free,
             recent: Recent::default(),
             plain: self.plain,
@@ -159,9 +161,17 @@ impl Entities {
             limits: self.limits.clone(),
             demanded: self.demanded.clone(),
             habits: self.habits.clone(),
-            cursor: AtomicU64::new(self.cursor.load(Ordering::Relaxed)),
+            opening: None,
+            cursor: AtomicU64::new(IDLE),
         };
-        copy.settle();
+        match &self.opening {
+            None => {
+                copy.cursor = AtomicU64::new(self.cursor.load(Ordering::Relaxed));
+                copy.settle();
+            }
+            // What streams have in advance is not reserved by anybody yet.
+            Some(opening) => opening.copy_common(copy),
+        }
     }
 
     /// The book that was recorded; all words are zero.
@@ -197,12 +207,14 @@ impl Entities {
             plain: limits.range.len(),
             near,
             far: PageTable::default(),
+            far_used: 0,
             free: record.free,
             recent: Recent::default(),
             alive: 0,
             limits,
             demanded: FxHashMap::default(),
             habits: FxHashMap::default(),
+            opening: None,
             cursor: AtomicU64::new(IDLE),
         };
         book.restore_far(&record.far)?;
@@ -213,8 +225,8 @@ impl Entities {
             }
         }
         for &(key, habit) in &record.habits {
-            // Each was given out once, and parts of a stream have at most four times that to spare.
-            let is_odd = key == 0 || habit == 0 || habit as usize > count.saturating_mul(5);
+            // How large a habit may be is asked when streams are opened.
+            let is_odd = key == 0 || habit == 0;
             if is_odd || book.habits.insert(key, habit).is_some() {
                 return Err(format!("no stream {key:#x} has needed {habit} ids"));
             }
@@ -280,8 +292,9 @@ impl Entities {
             if self.limits.fixed && !self.limits.range.contains(&index) {
                 return Err(format!("index {index} lies beyond the fixed limit"));
             }
-            if !slot.is_live(index) && slot.number() != END {
-                return Err(format!("far slot {index} is in the free list"));
+            let is_in_range = self.limits.range.contains(&index);
+            if !is_in_range && !slot.is_live(index) && slot.number() != END {
+                return Err(format!("slot {index} is in the free list, and lies beyond the range"));
             }
             let page = self.far.get_or_create(page_of(index), new_page);
             let place = &mut page[place_in_page(index)];
@@ -289,7 +302,8 @@ impl Entities {
                 return Err(format!("index {index} occurs twice"));
             }
             *place = slot;
-            if self.limits.range.contains(&index) {
+            self.far_used += 1;
+            if is_in_range {
                 self.plain = self.plain.min(self.near_place(index));
             }
         }
@@ -315,14 +329,17 @@ impl Entities {
         }
         for (page, slots) in self.far.iter() {
             for (index, slot) in indexed_page(page, slots).filter(|(_, slot)| !slot.is_unused()) {
-                alive += u32::from(slot.is_live(index));
+                let is_live = slot.is_live(index);
+                alive += u32::from(is_live);
+                let is_free = !is_live && !slot.is_retired();
+                free += usize::from(is_free && self.limits.range.contains(&index));
                 self.check_slot(index, slot)?;
             }
         }
         for (&index, record) in &self.demanded {
             let is_live = self.slot(index).is_some_and(|slot| slot.is_live(index));
-            let is_near = self.near_place(index) < self.near.len();
-            if !is_live || (record.threaded.is_some() && !is_near) {
+            let is_in_range = self.limits.range.contains(&index);
+            if !is_live || (record.threaded.is_some() && !is_in_range) {
                 return Err(format!("index {index} was not demanded"));
             }
             free += usize::from(record.threaded.is_some());
@@ -352,17 +369,25 @@ impl Entities {
     /// Walks the free list, which must have `expected` slots.
     fn check_free_list(&self, expected: usize) -> Result<(), Unsound> {
         let mut seen = vec![0_u64; self.near.len().div_ceil(64)];
+        let mut seen_far = FxHashSet::default();
         let (mut at, mut count) = (self.free, 0);
         while at != END {
             let index = at - 1;
             let place = self.near_place(index);
-            let Some(slot) = self.near.get(place) else {
+            let Some(slot) = self.slot(index).filter(|slot| !slot.is_unused()) else {
                 return Err(format!("the free list leads to slot {index}, which does not exist"));
             };
-            if seen[place / 64] >> (place % 64) & 1 == 1 {
+            let is_first = match seen.get_mut(place / 64).filter(|_| place < self.near.len()) {
+                Some(word) => {
+                    let is_first = *word >> (place % 64) & 1 == 0;
+                    *word |= 1 << (place % 64);
+                    is_first
+                }
+                None => seen_far.insert(index),
+            };
+            if !is_first {
                 return Err(format!("the free list comes to slot {index} twice"));
             }
-            seen[place / 64] |= 1 << (place % 64);
             count += 1;
             at = match self.demanded_link(index) {
                 Some(link) => link,

@@ -4,6 +4,7 @@
 //! moves only a cursor (E4). Nobody frees a slot while the book is shared, so what the cursor
 //! reads does not change under it and a slot it has passed does not come back: a compare-and-swap
 //! is enough. [`Entities::settle`] makes the same steps again and brings the entities to life.
+//! While streams are open (`stream.rs`), the cursor stands behind what was reserved for them.
 
 use std::sync::atomic::Ordering;
 
@@ -43,6 +44,9 @@ impl Entities {
     /// assert!(ids.is_alive(a));
     /// ```
     pub fn reserve(&self) -> Result<Entity, OutOfEntities> {
+        if let Some(opening) = &self.opening {
+            return opening.reserve(self);
+        }
         // Relaxed throughout: the cursor guards no other memory. Slots are not written while
         // `&self` exists, and whoever settles has `&mut self`, by some synchronisation of his own.
         let mut seen = self.cursor.load(Ordering::Relaxed);
@@ -65,12 +69,53 @@ impl Entities {
         }
     }
 
-    /// The index behind all that were ever used or reserved.
-    pub(super) fn reserved_end(&mut self) -> u32 {
-        match get_alone(&mut self.cursor) {
-            IDLE => self.fresh(),
-            cursor => unpack(cursor).1,
+    /// Keeps what is reserved until it is settled, also if that is nothing: whatever changes the book
+    /// settles first. Returns the index behind all that were ever used or reserved.
+    pub(super) fn hold_reserved(&mut self) -> u32 {
+        if get_alone(&mut self.cursor) == IDLE {
+            let here = pack(self.free, self.fresh());
+            set_alone(&mut self.cursor, here);
         }
+        unpack(self.held()).1
+    }
+
+    /// The cursor as it is.
+    pub(super) fn held(&mut self) -> u64 {
+        get_alone(&mut self.cursor)
+    }
+
+    /// Puts the cursor behind what was read of the free list.
+    pub(super) fn hold(&mut self, cursor: u64) {
+        set_alone(&mut self.cursor, cursor);
+    }
+
+    /// The id that comes next in the free list behind a cursor, and the cursor behind that.
+    pub(super) fn after_in_list(&self, cursor: u64) -> Option<(Entity, u64)> {
+        let (mut free, fresh) = unpack(cursor);
+        while free != END {
+            let index = free - 1;
+            free = self.link(index);
+            if self.demanded_link(index).is_none() {
+                let version = self.slot(index).map_or(0, |slot| slot.version());
+                return Some((Entity::of(index, version), pack(free, fresh)));
+            }
+        }
+        None
+    }
+
+    /// The reserved ids, first one first.
+    pub(super) fn reserved(&mut self) -> Vec<Entity> {
+        let end = get_alone(&mut self.cursor);
+        let mut at = pack(self.free, self.fresh());
+        let mut reserved = Vec::new();
+        while at != end && end != IDLE {
+            let (free, fresh) = unpack(at);
+            let (index, after) = self.reserve_from(free, fresh).expect("the cursor has come by");
+            let version = self.slot(index).map_or(0, |slot| slot.version());
+            reserved.push(Entity::of(index, version));
+            at = after;
+        }
+        reserved
     }
 
     /// The index that comes next, and the cursor behind it.
@@ -126,7 +171,11 @@ impl Entities {
     }
 
     #[cold]
-    fn settle_reserved(&mut self) {
+    pub(super) fn settle_reserved(&mut self) {
+        if self.opening.is_some() {
+            // No stream is handed in: what they have given out is never alive.
+            return self.close_streams([]);
+        }
         let (free, fresh) = unpack(get_alone(&mut self.cursor));
         set_alone(&mut self.cursor, IDLE);
         while self.free != free {

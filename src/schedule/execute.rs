@@ -18,7 +18,7 @@ use super::outcome::Outcome;
 use super::{Node, Schedule, StepReport, SystemReport, Threads};
 #[cfg(feature = "parallel")]
 use crate::sync::{Scope, scope};
-use crate::system::System;
+use crate::system::{System, discard};
 use crate::tick::Tick;
 use crate::world::World;
 
@@ -172,11 +172,11 @@ impl Schedule {
             let Node { system, outcome, .. } = &mut self.nodes[at];
             match outcome {
                 Outcome::Idle => {}
-                outcome if outcome.is_panic() => system.discard(world),
+                outcome if outcome.is_panic() => discard(&mut **system, world),
                 outcome => {
                     let applied = catch_unwind(AssertUnwindSafe(|| system.apply(world)));
                     if let Err(payload) = applied {
-                        system.discard(world);
+                        discard(&mut **system, world);
                         *outcome = Outcome::panicked(payload);
                     }
                 }
@@ -198,10 +198,34 @@ impl Schedule {
             return;
         }
         if shared.records {
-            world.open_streams(&mut Self::systems(&mut self.nodes, running));
+            let mut streaming = world.open_streams(&mut Self::systems(&mut self.nodes, running));
             // The first system has no part in that.
             laps.lap();
+            self.run_parts(&mut streaming, graph, shared, running, laps);
+            let panicked = running.iter().map(|&at| self.nodes[at].outcome.is_panic());
+            let panicked: Vec<bool> = panicked.collect();
+            streaming.close(&mut Self::systems(&mut self.nodes, running), &panicked);
+        } else {
+            self.run_parts(world, graph, shared, running, laps);
         }
+        // Commands are dropped only now: code of users runs while the book of ids is closed.
+        for &at in running {
+            let Node { system, outcome, .. } = &mut self.nodes[at];
+            if outcome.is_panic() {
+                discard(&mut **system, world);
+            }
+        }
+    }
+
+    /// Runs systems that share the world, those together that may.
+    fn run_parts(
+        &mut self,
+        world: &mut World,
+        graph: &Graph,
+        shared: Shared,
+        running: &[usize],
+        laps: &mut Laps,
+    ) {
         // A system that has `&World` shares it with nobody, and runs on this thread: what it can get at
         // may belong to it.
         let mut left = running;
@@ -215,15 +239,6 @@ impl Schedule {
             let (part, others) = left.split_at(together);
             self.run_part(world, graph, part, laps);
             left = others;
-        }
-        for &at in running {
-            let Node { system, outcome, .. } = &mut self.nodes[at];
-            if outcome.is_panic() {
-                system.discard(world);
-            }
-        }
-        if shared.records {
-            world.close_streams(&mut Self::systems(&mut self.nodes, running));
         }
     }
 

@@ -36,8 +36,10 @@ pub use report::{StepReport, SystemReport};
 use std::fmt;
 use std::time::Duration;
 
+use rustc_hash::FxHashMap;
+
 use crate::access::AccessSet;
-use crate::system::System;
+use crate::system::{System, name_streams};
 use crate::world::World;
 use config::Config;
 use graph::Graph;
@@ -248,11 +250,18 @@ impl Schedule {
         }
         // As they are now: if preparing a system changes them, the schedule is built again before its next step.
         let groups = world.group_changes();
+        // Closures that are made by one function have one name, and each needs ids of its own.
+        let mut namesakes: FxHashMap<String, u64> = FxHashMap::default();
         for node in &mut self.nodes {
             node.access = node.system.init(world);
             node.records = false;
             node.outcome = Outcome::Idle;
             node.system.streams(&mut |_| node.records = true);
+            if node.records {
+                let next = namesakes.entry(node.system.name().to_owned()).or_default();
+                name_streams(&mut *node.system, *next);
+                *next += 1;
+            }
             for condition in &mut node.config.conditions {
                 node.access.extend(&condition.init(world));
                 if condition.records() {

@@ -41,6 +41,9 @@ pub trait System: Send + 'static {
 
     /// As [`run`](Self::run), while nobody else has the world. It does the same; it may cost less.
     ///
+    /// It leaves the world in its place and spawns and despawns nothing: either takes back the ids that commands
+    /// of this step were given, and what was recorded for these is skipped.
+    ///
     /// # Errors
     /// As [`run`](Self::run).
     fn run_sole(

@@ -15,6 +15,7 @@ mod run;
 #[doc(hidden)]
 pub use crate::entity::Stream;
 pub use function::{Exclusive, FunctionSystem, IntoSystem, StatefulSystem, System, SystemFunction};
+pub(crate) use once::{discard, name_streams};
 pub use output::{Output, SystemOutput, SystemReturn};
 pub use param::{ParamError, SystemParam};
 pub use params::{Local, MessageReader, Removed};

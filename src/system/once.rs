@@ -1,6 +1,8 @@
 //! One run of a system without a schedule, and the ids that its commands may use.
 
 use std::hash::BuildHasher;
+use std::mem;
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use rustc_hash::FxBuildHasher;
@@ -41,69 +43,118 @@ impl World {
                  split the system"
             );
         }
-        self.open_streams(&mut [&mut system]);
-        let run = catch_unwind(AssertUnwindSafe(|| match system.is_exclusive() {
-            true => system.run_alone(self),
+        let run = match system.is_exclusive() {
+            true => catch_unwind(AssertUnwindSafe(|| system.run_alone(self))),
             false => {
-                let now = self.advance_tick().next();
-                system.run_sole(self, now)
+                let mut world = self.open_streams(&mut [&mut system]);
+                let run = catch_unwind(AssertUnwindSafe(|| {
+                    let now = world.advance_tick().next();
+                    system.run_sole(&mut world, now)
+                }));
+                world.close(&mut [&mut system], &[run.is_err()]);
+                run
             }
-        }));
-        if run.is_err() {
-            system.discard(self);
-        }
-        // Also if it has panicked: as long as streams are open, ids are reserved from them.
-        self.close_streams(&mut [&mut system]);
-        let outcome = run.unwrap_or_else(|payload| resume_unwind(payload));
+        };
+        let outcome = run.unwrap_or_else(|payload| {
+            discard(&mut system, self);
+            resume_unwind(payload)
+        });
         if let Err(error) = outcome {
             panic!("system `{}`: {error}", system.name());
         }
         system.apply(self);
     }
 
-    /// Gives each system that records commands ids of its own.
-    pub(crate) fn open_streams(&mut self, systems: &mut [&mut dyn System]) {
-        if !self.can_open_streams() {
-            return;
+    /// Gives each system that records commands ids of its own, until they are closed.
+    pub(crate) fn open_streams(&mut self, systems: &mut [&mut dyn System]) -> Streaming<'_> {
+        let mut world = Streaming { world: self };
+        if world.can_open_streams() {
+            world.open(systems);
         }
+        world
+    }
+}
+
+/// A world whose systems have streams of ids. They are closed when this is dropped, also while
+/// unwinding; what they have given out comes to life if they were handed in before.
+pub(crate) struct Streaming<'w> {
+    world: &'w mut World,
+}
+
+impl Streaming<'_> {
+    fn open(&mut self, systems: &mut [&mut dyn System]) {
         let mut keys = Vec::new();
         for system in systems.iter_mut() {
             let first = keys.len();
             system.streams(&mut |stream| keys.push(stream.key()));
             if keys[first..].contains(&0) {
-                name_streams(&mut **system, &mut keys[first..]);
+                keys.truncate(first);
+                name_streams(&mut **system, 0);
+                system.streams(&mut |stream| keys.push(stream.key()));
             }
         }
         if keys.is_empty() {
             return;
         }
-        let mut opened = self.open_id_streams(keys).into_iter();
+        let mut opened = self.world.open_id_streams(&keys).into_iter();
         for system in systems.iter_mut() {
-            system.streams(&mut |stream| *stream = opened.next().expect("one for each"));
+            // Who shows more than before gets nothing for these.
+            system.streams(&mut |stream| *stream = opened.next().unwrap_or_default());
         }
     }
 
-    /// Brings the entities that systems have asked for to life.
-    pub(crate) fn close_streams(&mut self, systems: &mut [&mut dyn System]) {
+    /// Brings the entities to life that systems have asked for, but for those that have panicked: what
+    /// these have spawned never lives.
+    pub(crate) fn close(self, systems: &mut [&mut dyn System], panicked: &[bool]) {
         let mut closed = Vec::new();
-        for system in systems.iter_mut() {
+        for (system, &has_panicked) in systems.iter_mut().zip(panicked) {
             system.streams(&mut |stream| {
+                if has_panicked {
+                    stream.forget();
+                }
                 let rest = stream.after();
-                closed.push(std::mem::replace(stream, rest));
+                closed.push(mem::replace(stream, rest));
             });
         }
-        self.close_id_streams(closed);
+        self.world.close_id_streams(closed);
     }
 }
 
-/// Gives the streams of a system keys: its name, and their numbers.
+impl Drop for Streaming<'_> {
+    fn drop(&mut self) {
+        self.world.close_id_streams(Vec::new());
+    }
+}
+
+impl Deref for Streaming<'_> {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        self.world
+    }
+}
+
+impl DerefMut for Streaming<'_> {
+    fn deref_mut(&mut self) -> &mut World {
+        self.world
+    }
+}
+
+/// Drops the commands of a system that has panicked. If the drop of one panics, too, that is not told:
+/// the first panic goes on.
+pub(crate) fn discard(system: &mut dyn System, world: &mut World) {
+    let dropped = catch_unwind(AssertUnwindSafe(|| system.discard(world)));
+    // What it panicked with may panic when it is dropped.
+    dropped.unwrap_or_else(mem::forget);
+}
+
+/// Gives the streams of a system keys: its name, its number among the systems of that name, and theirs.
 #[cold]
-fn name_streams(system: &mut dyn System, keys: &mut [u64]) {
+pub(crate) fn name_streams(system: &mut dyn System, namesake: u64) {
     let name = system.name().to_owned();
-    let mut nth = 0;
+    let mut nth = 0_u64;
     system.streams(&mut |stream| {
-        stream.set_key(|| FxBuildHasher.hash_one((&name, nth)));
-        keys[nth] = stream.key();
+        stream.set_key(|| FxBuildHasher.hash_one((&name, namesake, nth)));
         nth += 1;
     });
 }

@@ -203,7 +203,8 @@ impl SystemParam for Commands<'_, '_> {
 
     #[inline]
     fn get<'w, 's>(state: &'s mut Recorded, run: Run<'w>) -> Result<Commands<'w, 's>, ParamError> {
-        Ok(match state.stream.is_open() {
+        // Who implements `SystemParam` around it may have kept one back from another step.
+        Ok(match run.world().has_opened(&state.stream) {
             true => Commands::with_stream(run.world(), &mut state.queue, &mut state.stream),
             false => Commands::new(run.world(), &mut state.queue),
         })
@@ -214,12 +215,7 @@ impl SystemParam for Commands<'_, '_> {
     }
 
     fn discard(state: &mut Recorded, world: &mut World) {
-        let mut queue = mem::take(&mut state.queue);
-        // As long as its stream is open, nobody of it lives.
-        match state.stream.is_open() {
-            true => state.stream.forget(),
-            false => queue.discard(world),
-        }
+        mem::take(&mut state.queue).discard(world);
     }
 
     fn streams(state: &mut Recorded, see: &mut dyn FnMut(&mut Stream)) {

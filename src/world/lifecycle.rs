@@ -1,7 +1,5 @@
 //! Entities come and go.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::funeral::Funeral;
 use super::gate::Gate;
 use super::{Bundle, World};
@@ -100,10 +98,7 @@ impl World {
     /// # Errors
     /// [`OutOfEntities`] if no id is left.
     pub fn reserve_entity(&self) -> Result<Entity, OutOfEntities> {
-        let entity = match &self.common_stream {
-            None => self.entities.reserve()?,
-            Some(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).next()?,
-        };
+        let entity = self.entities.reserve()?;
         if self.pools.hears_spawn {
             self.note_reserved(entity);
         }
@@ -115,22 +110,26 @@ impl World {
         self.entities.has_room_for_streams()
     }
 
-    /// Opens streams of ids; until they are closed, ids are reserved from one more of them.
-    pub(crate) fn open_id_streams(&mut self, mut keys: Vec<u64>) -> Vec<Stream> {
-        // The last one is for everybody, and needs few.
-        keys.push(0);
-        let mut streams = self.entities.open_streams(&keys);
-        self.common_stream = streams.pop().map(Mutex::new);
-        streams
+    /// Opens a stream of ids for each key; until they are closed, ids are reserved from one more of them.
+    pub(crate) fn open_id_streams(&mut self, keys: &[u64]) -> Vec<Stream> {
+        self.entities.open_streams(keys)
     }
 
-    /// Closes streams: the entities they have given out come to life.
-    pub(crate) fn close_id_streams(&mut self, mut streams: Vec<Stream>) {
-        let common = self.common_stream.take();
-        streams.extend(common.map(|own| own.into_inner().unwrap_or_else(PoisonError::into_inner)));
-        if !streams.is_empty() {
-            self.entities.close_streams(streams);
-        }
+    /// The next id of a stream that is open.
+    pub(crate) fn next_id(&self, stream: &mut Stream) -> Result<Entity, OutOfEntities> {
+        stream.next(&self.entities)
+    }
+
+    /// Whether a stream is one of those that are open.
+    #[inline]
+    pub(crate) fn has_opened(&self, stream: &Stream) -> bool {
+        self.entities.has_opened(stream)
+    }
+
+    /// Closes streams: the entities they have given out come to life. What the others have given out
+    /// does not.
+    pub(crate) fn close_id_streams(&mut self, streams: Vec<Stream>) {
+        self.entities.close_streams(streams);
     }
 
     /// Brings all reserved entities to life.

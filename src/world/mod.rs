@@ -67,11 +67,10 @@ pub use spawn_batch::SpawnBatch;
 pub use tag::ComponentId;
 pub use verify::Violation;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::component::Component;
-use crate::entity::{Entities, Entity, Stream};
+use crate::entity::{Entities, Entity};
 use crate::plan::Plans;
 use adapt::Adapt;
 #[cfg(feature = "serde")]
@@ -121,8 +120,6 @@ pub struct World {
     react: React,
     /// What it knows of its walks, if it puts its pools in order by itself.
     adapt: Option<Box<Adapt>>,
-    /// Where ids are reserved from while systems have streams of their own.
-    common_stream: Option<Mutex<Stream>>,
     number: WorldNumber,
 }
 

@@ -17,7 +17,7 @@ pub struct Ids {
     slots: BTreeMap<u32, Slot>,
     /// Freed indices, the last one freed at the end; may name slots that were demanded since.
     free: Vec<u32>,
-    /// Indices from here on are given out in ascending order, also those demanded before.
+    /// Indices from here on that were never used are given out in ascending order.
     fresh: u32,
     /// Every id that was ever alive.
     seen: BTreeSet<Entity>,
@@ -69,10 +69,9 @@ impl Ids {
     /// Indices that may be given out, in the order in which they will be.
     fn vacant(&self) -> impl Iterator<Item = u32> {
         let free = self.free.iter().rev().copied();
-        free.chain(self.fresh..self.range.end).filter(|index| match self.slots.get(index) {
-            Some(slot) => slot.living.is_none() && slot.next <= self.last_version,
-            None => true,
-        })
+        let free = free.filter(|index| self.slots[index].living.is_none());
+        let fresh = self.fresh..self.range.end;
+        free.chain(fresh.filter(|index| !self.slots.contains_key(index)))
     }
 
     pub fn spawn(&mut self) -> Option<Entity> {
@@ -116,14 +115,14 @@ impl Ids {
         if !self.is_alive(entity) {
             return false;
         }
-        let passed = (self.range.start..self.fresh).contains(&entity.index());
+        let is_in_range = self.range.contains(&entity.index());
         let slot = self.slots.get_mut(&entity.index()).expect("it is alive");
         slot.living = None;
         slot.next = slot.next.max(u64::from(entity.version()) + 1);
         if slot.next > self.last_version {
             slot.listed = false;
             self.free.retain(|&index| index != entity.index());
-        } else if passed && !slot.listed {
+        } else if is_in_range && !slot.listed {
             slot.listed = true;
             self.free.push(entity.index());
         }
@@ -137,8 +136,7 @@ impl Ids {
         }
         self.free.clear();
         for (&index, slot) in self.slots.iter_mut().rev() {
-            let passed = (self.range.start..self.fresh).contains(&index);
-            slot.listed = passed && slot.next <= self.last_version;
+            slot.listed = self.range.contains(&index) && slot.next <= self.last_version;
             if slot.listed {
                 self.free.push(index);
             }

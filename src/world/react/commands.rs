@@ -123,7 +123,7 @@ impl<'w, 's> Commands<'w, 's> {
             self.queue.put(Birth { entity, world: self.world.number() });
             return entity;
         };
-        let entity = stream.next().unwrap_or_else(|error| panic!("{error}"));
+        let entity = self.world.next_id(stream).unwrap_or_else(|error| panic!("{error}"));
         self.queue.put(Welcome { entity, world: self.world.number() });
         entity
     }

@@ -127,7 +127,7 @@ impl Queue {
     /// Drops all commands; entities that they were to bring to life are not born.
     pub(crate) fn discard(&mut self, world: &mut World) {
         self.len = 0;
-        drop(Rest { words: mem::take(&mut self.words), at: 0, world: Some(world) });
+        Rest { words: mem::take(&mut self.words), at: 0, world: Some(world) }.discard();
     }
 
     /// Gives back memory that was not used lately.
@@ -164,6 +164,12 @@ struct Rest<'w> {
 }
 
 impl Rest<'_> {
+    /// Discards what is left. If the drop of a command unwinds, those behind it are discarded all the
+    /// same, as the elements of a vector are dropped.
+    fn discard(mut self) {
+        while self.next(false) {}
+    }
+
     /// Takes the next command out, and runs it or does not; `false` if there is none.
     fn next(&mut self, runs: bool) -> bool {
         if self.at >= self.words.len() {
@@ -195,7 +201,7 @@ impl Drop for Rest<'_> {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        drop(Rest { words: mem::take(&mut self.words), at: 0, world: None });
+        Rest { words: mem::take(&mut self.words), at: 0, world: None }.discard();
     }
 }
 
