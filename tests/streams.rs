@@ -415,6 +415,59 @@ fn a_stream_of_another_world_gives_out_nothing() {
     use_ids(&mut world);
 }
 
+#[test]
+fn parts_that_panic_leave_no_entities_behind() {
+    // With streams, and where no ids can be dealt out in advance.
+    for mut world in [World::new(), World::builder().entity_limit(1_000).build()] {
+        world.spawn_batch((0..64).map(|_| A));
+        let mut schedule = Schedule::new();
+        let mut step = 0;
+        schedule.add_systems(move |mut query: Query<&A>, mut commands: Commands| {
+            step += 1;
+            let is_last = step >= 3;
+            query.subtasks(Split::evenly(4)).run(&mut commands, |walk, commands| {
+                for _ in walk {
+                    commands.spawn(B("child".into()));
+                }
+                assert!(!is_last, "on purpose");
+            });
+        });
+        for step in 1..=5 {
+            assert_eq!(panics(|| drop(schedule.step(&mut world))), step >= 3);
+            let children: Vec<Entity> =
+                world.query::<(Entity, &B)>().iter().map(|(id, _)| id).collect();
+            world.despawn_batch(children);
+            world.settle();
+            assert_eq!(world.len(), 64, "after step {step}");
+        }
+        use_ids(&mut world);
+    }
+}
+
+#[test]
+fn what_parts_have_recorded_before_a_panic_that_is_caught_is_carried_out() {
+    let mut world = World::new();
+    world.spawn_batch((0..64).map(|_| A));
+    for _ in 0..3 {
+        world.run_system(|mut query: Query<&A>, mut commands: Commands| {
+            let caught = panics(|| {
+                let parts = query.subtasks(Split::evenly(4));
+                parts.run(&mut commands, |walk, commands| {
+                    for _ in walk {
+                        commands.spawn(B("child".into()));
+                    }
+                    panic!("on purpose");
+                });
+            });
+            assert!(caught);
+            commands.spawn(B("behind".into()));
+        });
+    }
+    assert_eq!(world.len(), 64 + 3 * 65);
+    assert_eq!(world.query::<&B>().iter().filter(|b| b.0 == "child").count(), 3 * 64);
+    use_ids(&mut world);
+}
+
 /// A schedule with many systems that record commands, of which some spawn many entities.
 fn bursting(systems: usize, spawns: &'static [(usize, usize)]) -> Schedule {
     let mut schedule = Schedule::new();

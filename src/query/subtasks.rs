@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "walks the parts of one unique borrow")]
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::filter::QueryFilter;
 use super::piece::Piece;
@@ -127,6 +128,10 @@ impl<D: QueryData, F: QueryFilter> Subtasks<'_, '_, D, F> {
     ///
     /// Each part records commands of its own; they are carried out part by part, after those that
     /// `commands` has already.
+    ///
+    /// # Panics
+    /// As `body` does: all parts run, then the panic of the first one that panicked goes on. What the
+    /// parts have recorded is in `commands` by then, as if they had recorded there.
     pub fn run<O: Send>(
         self,
         commands: &mut Commands<'_, '_>,
@@ -146,8 +151,8 @@ impl<D: QueryData, F: QueryFilter> Subtasks<'_, '_, D, F> {
             // SAFETY: the query is borrowed uniquely, and the parts have no match in common: they are
             // distinct positions of the driver (Q1).
             let walk = unsafe { Walk::new(piece) };
-            let output = body(walk, &mut branch.commands(world));
-            (output, branch)
+            let call = || body(walk, &mut branch.commands(world));
+            (catch_unwind(AssertUnwindSafe(call)), branch)
         };
         // Without ids of their own the parts run one after the other: who spawns first would get another
         // id each time.
@@ -155,9 +160,11 @@ impl<D: QueryData, F: QueryFilter> Subtasks<'_, '_, D, F> {
             true => run_all(tasks.collect(), run),
             false => tasks.map(run).collect(),
         };
-        let (outputs, branches): (Vec<O>, Vec<Branch>) = done.into_iter().unzip();
+        let (outcomes, branches): (Vec<_>, Vec<Branch>) = done.into_iter().unzip();
+        // Also if a part has panicked: the ids that it was given go back with its branch.
         commands.join(branches);
-        outputs
+        let outputs: Result<Vec<O>, _> = outcomes.into_iter().collect();
+        outputs.unwrap_or_else(|payload| resume_unwind(payload))
     }
 }
 
