@@ -499,7 +499,7 @@ fn a_burst_of_one_system_takes_memory_for_itself_only() {
         world.clear();
         bursting(300, &[(299, 100_000)]).step(&mut world);
         let entities = world.memory_report().entities;
-        assert!(entities <= before + (16 << 20), "{entities} bytes after {before}");
+        assert!(entities <= before + (1 << 20), "{entities} bytes after {before}");
     }
     use_ids(&mut world);
 }

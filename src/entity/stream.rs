@@ -47,8 +47,6 @@ pub struct Stream {
     lane: u64,
     /// The part of the lane that is its own, the part that this is a part of, and so on.
     parts: Vec<Part>,
-    /// Whether the ids that were given out are not to live.
-    is_forgotten: bool,
 }
 
 /// One of several ways through the numbers of a lane that never meet.
@@ -96,11 +94,6 @@ impl Stream {
     /// Whether it was opened with this field.
     fn is_of(&self, field: &Arc<Field>) -> bool {
         self.field.as_ref().is_some_and(|own| Arc::ptr_eq(own, field))
-    }
-
-    /// Lets none of the ids live that it has given out: they die when it is closed.
-    pub(crate) fn forget(&mut self) {
-        self.is_forgotten = true;
     }
 
     /// Streams for several who share this one, which gives out nothing until they are joined.
@@ -267,21 +260,13 @@ impl Entities {
         };
         self.settle_reserved();
         self.remember_habits(&streams);
-        let (mut beyond, mut unused, mut forgotten) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut beyond, mut unused) = (Vec::new(), Vec::new());
         for stream in streams {
-            if stream.is_forgotten {
-                forgotten.extend(stream.lent);
-                forgotten.extend(&stream.beyond);
-            }
             // In the order in which they would have been given out.
             unused.extend(stream.ready.into_iter().rev());
             beyond.extend(stream.beyond);
         }
         self.bring_beyond(beyond, |index| field.is_near(index));
-        for entity in forgotten.into_iter().rev() {
-            // Somebody may know the id, so it must not come back.
-            _ = self.release(entity);
-        }
         for entity in unused.into_iter().chain(back).rev() {
             self.take_back(entity);
         }

@@ -202,9 +202,7 @@ impl Schedule {
             // The first system has no part in that.
             laps.lap();
             self.run_parts(&mut streaming, graph, shared, running, laps);
-            let panicked = running.iter().map(|&at| self.nodes[at].outcome.is_panic());
-            let panicked: Vec<bool> = panicked.collect();
-            streaming.close(&mut Self::systems(&mut self.nodes, running), &panicked);
+            streaming.close(&mut Self::systems(&mut self.nodes, running));
         } else {
             self.run_parts(world, graph, shared, running, laps);
         }

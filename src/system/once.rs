@@ -51,7 +51,7 @@ impl World {
                     let now = world.advance_tick().next();
                     system.run_sole(&mut world, now)
                 }));
-                world.close(&mut [&mut system], &[run.is_err()]);
+                world.close(&mut [&mut system]);
                 run
             }
         };
@@ -103,15 +103,12 @@ impl Streaming<'_> {
         }
     }
 
-    /// Brings the entities to life that systems have asked for, but for those that have panicked: what
-    /// these have spawned never lives.
-    pub(crate) fn close(self, systems: &mut [&mut dyn System], panicked: &[bool]) {
+    /// Brings the entities to life that systems have asked for. Those of a system that has panicked die
+    /// when its commands are [discarded](discard), before anything can see them.
+    pub(crate) fn close(self, systems: &mut [&mut dyn System]) {
         let mut closed = Vec::new();
-        for (system, &has_panicked) in systems.iter_mut().zip(panicked) {
+        for system in systems.iter_mut() {
             system.streams(&mut |stream| {
-                if has_panicked {
-                    stream.forget();
-                }
                 let rest = stream.after();
                 closed.push(mem::replace(stream, rest));
             });
@@ -140,7 +137,8 @@ impl DerefMut for Streaming<'_> {
     }
 }
 
-/// Drops the commands of a system that has panicked. If the drop of one panics, too, that is not told:
+/// Drops the commands of a system that has panicked, and takes back the entities that they were to bring
+/// to life: their ids are known, and never come back. If the drop of one panics, too, that is not told:
 /// the first panic goes on.
 pub(crate) fn discard(system: &mut dyn System, world: &mut World) {
     let dropped = catch_unwind(AssertUnwindSafe(|| system.discard(world)));

@@ -151,25 +151,6 @@ fn whatever_changes_the_book_closes_the_streams() {
 }
 
 #[test]
-fn an_id_that_is_forgotten_never_comes_back() {
-    let mut ids = used();
-    let mut streams = ids.open_streams(&[1, 0]);
-    let mut forgotten: Vec<Entity> = Vec::new();
-    for _ in 0..100 {
-        forgotten.push(streams[0].next(&ids).unwrap());
-    }
-    let kept = streams[1].next(&ids).unwrap();
-    streams[0].forget();
-    ids.close_streams(streams);
-
-    ids.check().unwrap();
-    assert!(ids.is_alive(kept) && ids.len() == 5);
-    for _ in 0..300 {
-        assert!(!forgotten.contains(&ids.spawn()));
-    }
-}
-
-#[test]
 fn a_copy_has_what_is_reserved_by_all_and_nothing_of_streams() {
     let mut ids = used();
     let living: HashSet<Entity> = ids.iter().collect();
