@@ -240,7 +240,16 @@ impl Entities {
     #[inline(never)]
     fn claim_used(&mut self) -> Result<(Entity, &mut u64), OutOfEntities> {
         self.settle();
-        let index = if self.free == END { self.next_fresh() } else { self.next_free() };
+        let index = self.free.wrapping_sub(1);
+        let place = self.near_place(index);
+        if place < self.near.len() && !self.near[place].is_live(index) {
+            let slot = &mut self.near[place];
+            self.free = slot.number();
+            self.alive += 1;
+            slot.set_live(index);
+            return Ok((slot.live_entity(), slot.word.get_mut()));
+        }
+        let index = if self.free == END { self.next_fresh() } else { self.next_free_elsewhere() };
         let limit = self.limits.range.len() as u32;
         let index = index.ok_or(OutOfEntities { limit })?;
         self.alive += 1;
