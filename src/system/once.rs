@@ -141,8 +141,9 @@ impl DerefMut for Streaming<'_> {
 /// to life: their ids are known, and never come back. If the drop of one panics, too, that is not told:
 /// the first panic goes on.
 pub(crate) fn discard(system: &mut dyn System, world: &mut World) {
-    let dropped = catch_unwind(AssertUnwindSafe(|| system.discard(world)));
-    // What it panicked with may panic when it is dropped.
+    let discarded = catch_unwind(AssertUnwindSafe(|| system.discard(world)));
+    // What it panicked with may panic when it is dropped, and so on.
+    let dropped = discarded.or_else(|payload| catch_unwind(AssertUnwindSafe(|| drop(payload))));
     dropped.unwrap_or_else(mem::forget);
 }
 
