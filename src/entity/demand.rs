@@ -114,7 +114,10 @@ impl Entities {
             let index = self.free - 1;
             let Some(link) = self.demanded_link(index) else {
                 let slot = self.slot_mut(index).expect("a free slot has a page");
-                assert!(!slot.is_live(index), "E2: the free list leads to index {index}, which is not free");
+                assert!(
+                    !slot.is_live(index),
+                    "E2: the free list leads to index {index}, which is not free"
+                );
                 let next = slot.number();
                 slot.set_live(index);
                 self.free = next;

@@ -378,6 +378,17 @@ impl Entities {
         growth::reserve(&mut self.near, additional.min(room));
     }
 
+    /// Gives back memory that holds no slot.
+    ///
+    /// Slots of dead ids stay: their versions are not to be given out again.
+    pub fn shrink_to_fit(&mut self) {
+        if !self.limits.fixed {
+            self.near.shrink_to_fit();
+        }
+        self.demanded.shrink_to_fit();
+        self.habits.shrink_to_fit();
+    }
+
     /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
         let near = self.near.capacity() * size_of::<Slot>();

@@ -132,6 +132,7 @@ impl World {
     /// are made again when needed.
     #[doc(alias = "compact")]
     pub fn shrink_to_fit(&mut self) {
+        self.entities.shrink_to_fit();
         for id in 0..self.pools.len() {
             self.pools.at_mut(id).map_mut().shrink_to_fit();
         }
