@@ -152,13 +152,11 @@ impl Entities {
         Ok(())
     }
 
-    /// How many ids can be given out beyond the near slots.
+    /// How many indices beyond the near slots were never used. Those of the dead are in the free list (E2).
     fn unused_indices(&self) -> usize {
         let ahead = self.fresh()..self.limits.range.end;
         let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
-        let taken = far.filter(|&(index, slot)| {
-            ahead.contains(&index) && (slot.is_live(index) || slot.is_retired())
-        });
+        let taken = far.filter(|&(index, slot)| ahead.contains(&index) && !slot.is_unused());
         ahead.len() - taken.count()
     }
 

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::mem;
 
 use super::{Packed, Storage, Tracking};
-use crate::entity::{Entity, Newcomers, Spawned};
+use crate::entity::{Entity, Newcomers};
 use crate::sparse::{Entry, SparseSet};
 use crate::tick::{Span, Tick};
 
@@ -326,23 +326,6 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     pub(crate) fn drop_values(&mut self) {
         debug_assert!(self.set.is_empty());
         self.values.clear();
-    }
-
-    /// Gives entities that have no value, and whose other versions have none, theirs.
-    pub(crate) fn append(&mut self, entities: &Spawned, values: Vec<T>) {
-        assert_eq!(entities.len(), values.len(), "P1");
-        match self.values.append(values) {
-            Ok(()) => self.set.append(entities.newcomers()),
-            Err(values) => self.append_each(entities, values),
-        }
-    }
-
-    /// As `append`, one by one.
-    #[inline(never)]
-    fn append_each(&mut self, entities: &Spawned, values: Vec<T>) {
-        for (entity, value) in entities.clone().zip(values) {
-            self.insert(entity, value);
-        }
     }
 
     /// Pushes the value of an entity that [`catch_up`](Self::catch_up) will enter later.

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 
 use super::{EntityMap, Fill, Storage};
-use crate::entity::Entity;
+use crate::entity::{Entity, Spawned};
 use crate::sparse::{EntityList, Foreseen, SparseSet};
 use crate::tick::Tick;
 
@@ -45,6 +45,24 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         assert_eq!(entities.len(), values.len(), "P1");
         let set = SparseSet::try_from_list(entities)?;
         Ok(Self::of_parts(set, values))
+    }
+
+    /// Gives entities that have no value, and whose other versions have none, theirs.
+    pub(crate) fn append(&mut self, entities: &Spawned, values: Vec<T>) {
+        assert_eq!(entities.len(), values.len(), "P1");
+        let (set, storage) = self.parts_mut();
+        match storage.append(values) {
+            Ok(()) => set.append(entities.newcomers()),
+            Err(values) => self.append_each(entities, values),
+        }
+    }
+
+    /// As `append`, one by one.
+    #[inline(never)]
+    fn append_each(&mut self, entities: &Spawned, values: Vec<T>) {
+        for (entity, value) in entities.clone().zip(values) {
+            self.insert(entity, value);
+        }
     }
 
     /// The same map once more, ticks included.
