@@ -320,6 +320,9 @@ fn a_system_that_is_to_run_before_or_after_itself_alone_is_refused() {
         let message = build(systems).unwrap_err();
         assert!(message.contains("x`") && message.contains("itself"), "{message}");
     }
+    // A label that means nothing is named first, wherever it stands.
+    let unknown = (say("a").named("x").after("x"), say("b").after("nothing")).into_configs();
+    assert!(build(unknown).unwrap_err().contains("nothing"));
     // The others that a label means are meant.
     assert_eq!(build((say("a").named("x"), say("b").named("x").after("x")).into_configs()), Ok(()));
     let last = say("b").named("last").in_set("set").after("set");

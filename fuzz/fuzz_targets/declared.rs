@@ -23,7 +23,7 @@ impl Declared {
             .collect()
     }
 
-    /// All orders as pairs; `None` if somebody is unknown.
+    /// All orders as pairs; `None` if a label is unknown.
     pub fn pairs(&self) -> Option<BTreeSet<(usize, usize)>> {
         let mut pairs = self.edges.clone();
         for &(at, label, is_before) in &self.orders {
@@ -31,7 +31,8 @@ impl Declared {
             if others.is_empty() {
                 return None;
             }
-            let others = others.into_iter().filter(|&other| other != at);
+            let is_alone = others == [at];
+            let others = others.into_iter().filter(|&other| other != at || is_alone);
             pairs.extend(others.map(|other| if is_before { (at, other) } else { (other, at) }));
         }
         let count = self.names.len();
@@ -40,7 +41,7 @@ impl Declared {
         Some(pairs)
     }
 
-    /// Whether nobody comes before himself.
+    /// Whether no system comes before itself.
     pub fn is_order(&self, pairs: &BTreeSet<(usize, usize)>) -> bool {
         let mut left: BTreeSet<usize> = (0..self.names.len()).collect();
         while let Some(&first) =

@@ -180,12 +180,9 @@ fn labels(nodes: &[Node], edges: &mut Vec<(usize, usize)>) -> Result<(), Schedul
                 let (system, label) = (node.system.name().to_owned(), label.as_str().to_owned());
                 return Err(ScheduleError::Unknown { system, label });
             };
-            // Whoever a label means beside the system itself is meant; if there is none, the order says nothing.
-            if others[..] == [at] {
-                let systems = vec![node.system.name().to_owned()];
-                return Err(ScheduleError::Cycle { systems });
-            }
-            for &other in others.iter().filter(|&&other| other != at) {
+            // A label means the others that bear it. One that means the system alone is a cycle of one.
+            let is_alone = others[..] == [at];
+            for &other in others.iter().filter(|&&other| other != at || is_alone) {
                 edges.push(if is_before { (at, other) } else { (other, at) });
             }
         }
