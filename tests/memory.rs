@@ -6,9 +6,9 @@
 mod counting;
 
 use counting::in_use;
-use esker::Entity;
 use esker::entity::Entities;
 use esker::storage::{AnyMap, EntityMap, Hashed, Indexed, Packed, Storage, Tracked};
+use esker::{Entity, World};
 
 /// Indices as they lie in small and large worlds, side by side, and where somebody has chosen them.
 fn shapes() -> [(&'static str, Vec<u32>); 7] {
@@ -72,4 +72,62 @@ fn what_a_book_of_ids_says_of_its_memory_is_what_it_has_taken() {
         ids.iter().for_each(|&id| _ = book.spawn_at(id));
         compare(&format!("a book of ids, demanded {shape}"), before, book.heap_bytes());
     }
+}
+
+// Defect 30: each left a page of 16 KiB behind.
+#[test]
+fn far_ids_that_died_outside_the_range_leave_nothing_behind() {
+    let mut world = World::builder().entity_range(1000..2000).build();
+    let before = in_use();
+    for n in 0..3000 {
+        let id = Entity::new(2000 + n * 5000, n % 3).unwrap();
+        world.spawn_at(id, ()).unwrap();
+        world.despawn(id).unwrap();
+        assert!(!world.is_alive(id));
+    }
+    assert!(in_use() - before < 2000, "{}", in_use() - before);
+    world.verify().unwrap();
+
+    // The same when all die at once, some of them in one page.
+    let ids = (0..3000).map(|n| Entity::new(2000 + n * 100, 1).unwrap());
+    ids.for_each(|id| world.spawn_at(id, ()).unwrap());
+    world.clear();
+    world.shrink_to_fit();
+    assert!(in_use() - before < 2000, "{}", in_use() - before);
+    world.verify().unwrap();
+}
+
+#[test]
+fn far_ids_that_died_in_the_range_are_given_out_before_others() {
+    let mut world = World::new();
+    let far: Vec<Entity> = (1..100).map(|n| Entity::new(n * 5000, n % 5).unwrap()).collect();
+    far.iter().for_each(|&id| world.spawn_at(id, ()).unwrap());
+    let taken = in_use();
+    for round in 0..3 {
+        let living: Vec<Entity> = world.entities().collect();
+        living.iter().for_each(|&id| world.despawn(id).unwrap());
+        let again: Vec<Entity> = far.iter().map(|_| world.spawn(())).collect();
+        drop(living);
+        for id in &far {
+            let same = again.iter().find(|new| new.index() == id.index()).unwrap();
+            assert_eq!(same.version(), id.version() + round + 1);
+        }
+    }
+    assert!(in_use() - taken < 2000, "{}", in_use() - taken);
+    world.verify().unwrap();
+}
+
+#[test]
+fn the_book_of_ids_gives_its_spare_room_back() {
+    let mut book = Entities::new();
+    let ids: Vec<Entity> = (0..100_000).map(|_| book.spawn()).collect();
+    ids.iter().skip(7).for_each(|&id| book.despawn(id).unwrap());
+    let before = in_use();
+
+    book.shrink_to_fit();
+
+    assert_eq!(book.heap_bytes(), 100_000 * 16);
+    assert!(before - in_use() > 30_000 * 16, "{}", before - in_use());
+    book.check().unwrap();
+    assert_eq!(book.spawn().index(), ids.len() as u32 - 1);
 }

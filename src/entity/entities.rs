@@ -291,19 +291,19 @@ impl Entities {
 
     /// Puts a slot at the head of the free list, unless it is spent.
     ///
-    /// One outside the range is only marked dead.
+    /// One outside the range is forgotten: no id is given out there, so its version is of no use.
     pub(super) fn free_slot(&mut self, index: u32, next_version: u32) {
-        let is_listed = self.limits.range.contains(&index);
-        let next = if is_listed { self.free } else { END };
+        if !self.limits.range.contains(&index) {
+            return self.forget_far(index);
+        }
+        let next = self.free;
         let spent = next_version > self.limits.last_version;
         let slot = self.slot_mut(index).expect("a slot that was live exists");
         if spent {
             slot.set_retired();
         } else {
             slot.set_dead(next, next_version);
-            if is_listed {
-                self.free = index + 1;
-            }
+            self.free = index + 1;
         }
     }
 
@@ -385,6 +385,8 @@ impl Entities {
         if !self.limits.fixed {
             self.near.shrink_to_fit();
         }
+        // Its pages hold slots; the window over them may have room to spare.
+        self.far.retain(|_| true);
         self.demanded.shrink_to_fit();
         self.habits.shrink_to_fit();
     }
