@@ -394,6 +394,95 @@ fn a_stream_that_is_kept_back_and_handed_in_later_frees_no_living_id() {
     }
 }
 
+/// Where [`Brittle`] panics.
+#[derive(Debug, Clone, Copy)]
+enum Breaks {
+    Apply,
+    Discard { always: bool },
+}
+
+thread_local! {
+    static BREAKS: std::cell::Cell<Option<Breaks>> = const { std::cell::Cell::new(None) };
+}
+
+/// Commands that panic before they are carried out, or taken back.
+struct Brittle<'w, 's>(Commands<'w, 's>);
+
+impl SystemParam for Brittle<'_, '_> {
+    type State = <Of as SystemParam>::State;
+    type Item<'w, 's> = Brittle<'w, 's>;
+
+    fn init(world: &mut World, access: &mut AccessSet) -> Self::State {
+        Of::init(world, access)
+    }
+    fn get<'w, 's>(
+        state: &'s mut Self::State,
+        run: Run<'w>,
+    ) -> Result<Brittle<'w, 's>, ParamError> {
+        Ok(Brittle(<Of as SystemParam>::get(state, run)?))
+    }
+    fn apply(state: &mut Self::State, world: &mut World) {
+        if let Some(Breaks::Apply) = BREAKS.get() {
+            BREAKS.set(None);
+            explode();
+        }
+        Of::apply(state, world);
+    }
+    fn discard(state: &mut Self::State, world: &mut World) {
+        if let Some(Breaks::Discard { always }) = BREAKS.get() {
+            BREAKS.set(always.then_some(Breaks::Discard { always }));
+            explode();
+        }
+        Of::discard(state, world);
+    }
+    fn streams(state: &mut Self::State, see: &mut dyn FnMut(&mut Stream)) {
+        Of::streams(state, see);
+    }
+}
+
+#[test]
+fn commands_of_a_parameter_that_panics_leave_no_entities_behind() {
+    for (breaks, is_once) in [Breaks::Apply, Breaks::Discard { always: false }]
+        .into_iter()
+        .flat_map(|breaks| [(breaks, true), (breaks, false)])
+    {
+        let system = move |mut brittle: Brittle, mut commands: Commands| {
+            (0..3).for_each(|_| _ = brittle.0.spawn((A, B(String::new()))));
+            commands.spawn(A);
+            if matches!(breaks, Breaks::Discard { .. }) {
+                explode();
+            }
+        };
+        let mut world = World::new();
+        BREAKS.set(Some(breaks));
+        assert!(panics(|| match is_once {
+            true => world.run_system(system),
+            false => _ = Schedule::new().add_systems(system).set_serial(true).step(&mut world),
+        }));
+        BREAKS.set(None);
+
+        world.settle();
+        assert_eq!(world.len(), 0, "{breaks:?}, once: {is_once}");
+        use_ids(&mut world);
+    }
+}
+
+#[test]
+fn commands_beside_those_of_a_parameter_that_panics_are_taken_back() {
+    let mut world = World::new();
+    BREAKS.set(Some(Breaks::Discard { always: true }));
+    assert!(panics(|| world.run_system(|mut brittle: Brittle, mut commands: Commands| {
+        brittle.0.insert_resource(7_u32);
+        (0..3).for_each(|_| _ = commands.spawn(A));
+        explode();
+    })));
+    BREAKS.set(None);
+
+    world.settle();
+    assert_eq!(world.len(), 0);
+    use_ids(&mut world);
+}
+
 #[test]
 fn a_stream_of_another_world_gives_out_nothing() {
     let mut world = World::new();

@@ -62,7 +62,11 @@ impl World {
         if let Err(error) = outcome {
             panic!("system `{}`: {error}", system.name());
         }
-        system.apply(self);
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| system.apply(self))) {
+            // What was not carried out: a parameter by hand may have unwound before its commands.
+            discard(&mut system, self);
+            resume_unwind(payload);
+        }
     }
 
     /// Gives each system that records commands ids of its own, until they are closed.
@@ -141,10 +145,17 @@ impl DerefMut for Streaming<'_> {
 /// to life: their ids are known, and never come back. If the drop of one panics, too, that is not told:
 /// the first panic goes on.
 pub(crate) fn discard(system: &mut dyn System, world: &mut World) {
-    let discarded = catch_unwind(AssertUnwindSafe(|| system.discard(world)));
-    // What it panicked with may panic when it is dropped, and so on.
-    let dropped = discarded.or_else(|payload| catch_unwind(AssertUnwindSafe(|| drop(payload))));
-    dropped.unwrap_or_else(mem::forget);
+    discard_by(|| system.discard(world));
+}
+
+/// Discards something without unwinding. Once more if that panics, for what a parameter by hand has not come to.
+pub(super) fn discard_by(mut discard: impl FnMut()) {
+    for _ in 0..2 {
+        let Err(payload) = catch_unwind(AssertUnwindSafe(&mut discard)) else { return };
+        // What it panicked with may panic when it is dropped, and so on.
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+        dropped.unwrap_or_else(mem::forget);
+    }
 }
 
 /// Gives the streams of a system keys: its name, its number among the systems of that name, and theirs.

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use super::once::discard_by;
 use super::{Run, SoleRun};
 use crate::access::{AccessSet, Key};
 use crate::entity::Stream;
@@ -243,7 +244,8 @@ macro_rules! tuple_param {
             }
 
             fn discard(state: &mut Self::State, world: &mut World) {
-                $($name::discard(&mut state.$at, world);)*
+                // Each by itself: the panic of one does not leave the commands of another behind.
+                $(discard_by(|| $name::discard(&mut state.$at, world));)*
             }
 
             fn streams(state: &mut Self::State, see: &mut dyn FnMut(&mut Stream)) {

@@ -5,9 +5,9 @@ use std::io;
 
 use esker::prelude::*;
 use esker::query::named::Named;
-use esker::system::{ParamError, Run};
+use esker::system::{ParamError, Run, Stream};
 use esker::world::{ComponentVisitor, Gate, Row};
-use esker::{AccessSet, SystemParam};
+use esker::{AccessSet, Key, SystemParam};
 
 use crate::fuse::{Callback, call};
 use crate::parts::{A, B, D};
@@ -170,6 +170,17 @@ impl SystemParam for Ordering<'_, '_> {
     }
 
     fn discard(state: &mut Self::State, world: &mut World) {
+        call(Callback::Param);
         Ordered::discard(state, world);
+    }
+
+    fn streams(state: &mut Self::State, see: &mut dyn FnMut(&mut Stream)) {
+        call(Callback::Param);
+        Ordered::streams(state, see);
+    }
+
+    fn outputs(see: &mut dyn FnMut(Key, bool)) {
+        call(Callback::Param);
+        Ordered::outputs(see);
     }
 }
