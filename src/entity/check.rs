@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Entities;
 use super::reserve::IDLE;
-use super::slot::{END, indexed, indexed_page};
+use super::slot::{END, indexed};
 use crate::sync::get_alone;
 
 impl Entities {
@@ -20,7 +20,7 @@ impl Entities {
         let free = self.walk_free_list()?;
         let first = self.limits.range.start;
         let near = indexed(first, &self.near);
-        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let far = self.far.iter().flat_map(|(page, slots)| slots.indexed(page));
         let mut alive = 0;
         for (index, slot) in near.chain(far.filter(|(_, slot)| !slot.is_unused())) {
             let live = slot.is_live(index);
@@ -44,7 +44,7 @@ impl Entities {
                 return Err(format!("E1: dead slot {index} has a word"));
             }
         }
-        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let far = self.far.iter().flat_map(|(page, slots)| slots.indexed(page));
         let far_used = far.filter(|(_, slot)| !slot.is_unused()).count();
         if far_used != self.far_used as usize {
             return Err(format!("E1: {far_used} far slots are used, {} counted", self.far_used));

@@ -8,9 +8,10 @@ use std::sync::atomic::AtomicU64;
 use rustc_hash::FxHashMap;
 
 use super::demand::Demanded;
+use super::far_page::FarPage;
 use super::many::Recent;
 use super::reserve::IDLE;
-use super::slot::{END, Slot, SlotPage, indexed, indexed_page};
+use super::slot::{END, Slot, indexed};
 use super::stream::Opening;
 use super::{Entity, LiveEntities};
 use crate::growth;
@@ -39,7 +40,7 @@ pub struct Entities {
     /// The slots of all indices given out so far, from the first of the range on.
     pub(super) near: Vec<Slot>,
     /// Slots of demanded ids that lie elsewhere. An index below the end of `near` is not here.
-    pub(super) far: PageTable<SlotPage>,
+    pub(super) far: PageTable<FarPage>,
     /// How many of these were ever used.
     pub(super) far_used: u32,
     /// Number of the first free slot; the list runs through the slots (E2).
@@ -208,7 +209,7 @@ impl Entities {
         let demanded = std::mem::take(&mut self.demanded);
         // Indices from the end, so that the lowest comes to be the first of the list.
         let near = indexed(self.limits.range.start, &self.near);
-        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let far = self.far.iter().flat_map(|(page, slots)| slots.indexed(page));
         let used: Vec<u32> =
             near.chain(far).filter(|(_, slot)| !slot.is_unused()).map(|(index, _)| index).collect();
         for index in used.into_iter().rev() {
@@ -340,7 +341,7 @@ impl Entities {
 
     #[cold]
     fn far_slot(&self, index: u32) -> Option<&Slot> {
-        Some(&self.far.get(page_of(index))?[place_in_page(index)])
+        self.far.get(page_of(index))?.get(place_in_page(index))
     }
 
     /// The word of a living entity, for one who has the entities to himself.
@@ -395,13 +396,14 @@ impl Entities {
     pub fn heap_bytes(&self) -> usize {
         let near = self.near.capacity() * size_of::<Slot>();
         let tables = bytes_of_table(&self.demanded) + bytes_of_table(&self.habits);
-        near + self.far.heap_bytes() + self.recent.heap_bytes() + tables
+        let far: usize = self.far.iter().map(|(_, page)| page.heap_bytes()).sum();
+        near + far + self.far.heap_bytes() + self.recent.heap_bytes() + tables
     }
 }
 
 #[cold]
-fn far_slot_mut(far: &mut PageTable<SlotPage>, index: u32) -> Option<&mut Slot> {
-    Some(&mut far.get_mut(page_of(index))?[place_in_page(index)])
+fn far_slot_mut(far: &mut PageTable<FarPage>, index: u32) -> Option<&mut Slot> {
+    far.get_mut(page_of(index))?.get_mut(place_in_page(index))
 }
 
 /// The entity is dead, or was never alive in this world.

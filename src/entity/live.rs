@@ -5,7 +5,6 @@ use std::iter::FusedIterator;
 
 use super::slot::Slot;
 use super::{Entities, Entity};
-use crate::page::PAGE_LEN;
 
 /// Walks the living entities; see [`Entities::iter`].
 pub struct LiveEntities<'a> {
@@ -22,11 +21,11 @@ impl<'a> LiveEntities<'a> {
         let first = entities.limits.range.start;
         // A page may lie on both sides of the first index of the range.
         let far = |below: bool| {
-            entities.far.iter().map(move |(page, slots)| {
-                let index = page * PAGE_LEN as u32;
-                let split = (first.saturating_sub(index) as usize).min(PAGE_LEN);
-                let (low, high) = slots.split_at(split);
-                if below { (index, low) } else { (index.max(first), high) }
+            let rows = entities.far.iter().flat_map(|(page, slots)| slots.rows(page));
+            rows.map(move |(index, row)| {
+                let split = (first.saturating_sub(index) as usize).min(row.len());
+                let (low, high) = row.split_at(split);
+                if below { (index, low) } else { (index + split as u32, high) }
             })
         };
         let near = std::iter::once((first, &entities.near[..]));

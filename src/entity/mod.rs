@@ -25,6 +25,7 @@
 mod check;
 mod demand;
 mod entities;
+mod far_page;
 mod field;
 mod id;
 mod late;

@@ -8,11 +8,12 @@ use std::sync::atomic::Ordering;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::demand::Demanded;
+use super::far_page::FarPage;
 use super::many::Recent;
 use super::reserve::IDLE;
-use super::slot::{END, Slot, indexed_page, new_page};
+use super::slot::{END, Slot};
 use super::{Entities, Entity, Limits};
-use crate::page::{PAGE_LEN, PageTable, page_of, place_in_page};
+use crate::page::{PageTable, page_of, place_in_page};
 use crate::sync::AtomicU64;
 
 /// What a book is made of, apart from its near slots.
@@ -38,7 +39,7 @@ pub(crate) type Unsound = String;
 impl Entities {
     /// All but the near slots.
     pub(crate) fn record(&self) -> Record {
-        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let far = self.far.iter().flat_map(|(page, slots)| slots.indexed(page));
         let far = far.filter(|(_, slot)| !slot.is_unused());
         let demanded = self.demanded.iter();
         let mut demanded: Vec<_> =
@@ -116,8 +117,7 @@ impl Entities {
         }
         for number in self.far.numbers() {
             let page = self.far.get_mut(number).expect("the number was just listed");
-            for (place, slot) in page.iter_mut().enumerate() {
-                let index = number * PAGE_LEN as u32 + place as u32;
+            for (index, slot) in page.indexed_mut(number) {
                 let add = if slot.is_live(index) { add } else { 0 };
                 let word = slot.word.get_mut();
                 *word = *word & keep | add;
@@ -145,10 +145,7 @@ impl Entities {
         near.extend(self.near.iter().map(Slot::copy));
         let mut far = PageTable::default();
         for (number, slots) in self.far.iter() {
-            let page: &mut [Slot; PAGE_LEN] = far.get_or_create(number, new_page);
-            for (copy, slot) in page.iter_mut().zip(slots) {
-                *copy = slot.copy();
-            }
+            *far.get_or_create(number, FarPage::new) = slots.copy();
         }
         *copy = Self {
             near,
@@ -296,8 +293,8 @@ impl Entities {
             if !is_in_range && !slot.is_live(index) && slot.number() != END {
                 return Err(format!("slot {index} is in the free list, and lies beyond the range"));
             }
-            let page = self.far.get_or_create(page_of(index), new_page);
-            let place = &mut page[place_in_page(index)];
+            let page = self.far.get_or_create(page_of(index), FarPage::new);
+            let place = page.get_or_create(place_in_page(index));
             if !place.is_unused() {
                 return Err(format!("index {index} occurs twice"));
             }
@@ -328,7 +325,7 @@ impl Entities {
             self.check_slot(index, slot)?;
         }
         for (page, slots) in self.far.iter() {
-            for (index, slot) in indexed_page(page, slots).filter(|(_, slot)| !slot.is_unused()) {
+            for (index, slot) in slots.indexed(page).filter(|(_, slot)| !slot.is_unused()) {
                 let is_live = slot.is_live(index);
                 alive += u32::from(is_live);
                 let is_free = !is_live && !slot.is_retired();
@@ -412,8 +409,9 @@ fn is_dense(entities: &[Entity], last: u32) -> bool {
 
 /// Heap memory that far slots of these indices would take.
 pub(crate) fn bytes_of_far(indices: impl Iterator<Item = u32>) -> usize {
-    let pages: rustc_hash::FxHashSet<u32> = indices.map(page_of).collect();
-    pages.len() * PAGE_LEN * size_of::<Slot>()
+    let mut pages: FxHashMap<u32, usize> = FxHashMap::default();
+    indices.for_each(|index| *pages.entry(page_of(index)).or_default() += 1);
+    pages.into_values().map(FarPage::bytes_for).sum()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::slot::{END, indexed_page};
+use super::slot::END;
 use super::{Entities, Entity, OutOfEntities};
 use crate::sync::{get_alone, set_alone};
 
@@ -155,7 +155,7 @@ impl Entities {
     /// How many indices beyond the near slots were never used. Those of the dead are in the free list (E2).
     fn unused_indices(&self) -> usize {
         let ahead = self.fresh()..self.limits.range.end;
-        let far = self.far.iter().flat_map(|(page, slots)| indexed_page(page, slots));
+        let far = self.far.iter().flat_map(|(page, slots)| slots.indexed(page));
         let taken = far.filter(|&(index, slot)| ahead.contains(&index) && !slot.is_unused());
         ahead.len() - taken.count()
     }

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Entity;
-use crate::page::PAGE_LEN;
 
 /// Number of "no slot": ends the free list.
 pub(super) const END: u32 = 0;
@@ -23,24 +22,9 @@ pub(super) struct Slot {
     pub(super) word: AtomicU64,
 }
 
-pub(super) type SlotPage = [Slot; PAGE_LEN];
-
-pub(super) fn new_page() -> Box<SlotPage> {
-    let slots: Vec<Slot> = (0..PAGE_LEN).map(|_| Slot::default()).collect();
-    slots.into_boxed_slice().try_into().expect("the page has PAGE_LEN slots")
-}
-
 /// Slots in a row with their indices, of which `first` is the first.
 pub(super) fn indexed(first: u32, slots: &[Slot]) -> impl DoubleEndedIterator<Item = (u32, &Slot)> {
     slots.iter().enumerate().map(move |(at, slot)| (first + at as u32, slot))
-}
-
-/// The slots of a page with their indices.
-pub(super) fn indexed_page(
-    page: u32,
-    slots: &SlotPage,
-) -> impl DoubleEndedIterator<Item = (u32, &Slot)> {
-    indexed(page * PAGE_LEN as u32, slots)
 }
 
 impl Slot {

@@ -193,8 +193,9 @@ impl Foreseen for PagedMap {
             _ => {
                 let pages = entities.iter().map(|entity| page_of(entity.index()));
                 let pages: rustc_hash::FxHashSet<u32> = pages.collect();
-                // The window, whatever it covers, and pages for all the others.
-                (pages.len() * PAGE_LEN).saturating_mul(2)
+                // The window, which is no longer than this, and pages for all that lie outside.
+                let slots = pages.len() * PAGE_LEN;
+                slots.saturating_add(slots.min(Self::allowed(entities.len()) as usize))
             }
         };
         slots * size_of::<Slot>()
