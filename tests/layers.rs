@@ -32,6 +32,7 @@ const UNSAFE: &[&str] = &[
     "query/opening.rs",
     "query/optional.rs",
     "query/parallel.rs",
+    "query/blocks.rs",
     "query/piece.rs",
     "query/planner.rs",
     "query/pool_term.rs",

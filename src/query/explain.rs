@@ -6,10 +6,14 @@ use super::Query;
 use super::filter::QueryFilter;
 use super::held::{Shape, needs};
 use super::merged::Merged;
+use super::piece::Views;
 use super::planner::piece;
 use super::prefix::covering;
+use super::survey::{Column, Part, Role, Surveyor, UNKNOWN};
 use super::term::QueryData;
 use crate::plan::{Finding, Kind};
+use crate::sparse::Rows;
+use crate::world::World;
 
 /// How a query finds its matches; prints as a few lines. See [`Query::explain`].
 ///
@@ -30,6 +34,39 @@ pub struct Explanation {
     pub is_grouped: bool,
     /// How a walk that starts now goes.
     pub way: WalkKind,
+    /// Blocks along which it goes; zero if it goes another way.
+    pub blocks: usize,
+    /// Entities that are looked up on that way, because they are not at their places in all pools.
+    pub loose: usize,
+    /// Why it goes another way.
+    pub no_blocks: Option<NoBlocks>,
+}
+
+/// Why a walk does not go along blocks, in which entities that have the same components lie side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoBlocks {
+    /// Nothing would be gained: there is one pool, pools are in one order, there are few entities, or the members of a
+    /// group are walked.
+    NotNeeded,
+    /// The query has optional parts, a filter of changes, a driver of its own, or more than 16 components.
+    Form,
+    /// A pool has an order of its own: a group owns it, or it was sorted.
+    Kept {
+        /// Name of the component type.
+        component: &'static str,
+    },
+    /// A pool has no blocks. They are made when the world is walked through `&mut World` or refreshed, where
+    /// at least 256 entities live, for those of which there are at least eight alike; not if it has more than 64 component types.
+    Missing {
+        /// Name of the component type.
+        component: &'static str,
+    },
+    /// Too many entities of a pool are not at their places, because something has changed since they were made.
+    Loose {
+        /// Name of the component type.
+        component: &'static str,
+    },
 }
 
 /// How a walk goes, and why.
@@ -40,6 +77,8 @@ pub enum WalkKind {
     Runs,
     /// By a plan that lists the place of every match, because runs are short.
     List,
+    /// Along blocks, in which entities that have the same components lie side by side; others are looked up.
+    Blocks,
     /// Without a plan, which would be no better: there is one pool, or there are few entities.
     Simple,
     /// Without a plan, because a pool has changed since the query was walked last. The second walk
@@ -77,6 +116,8 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
             WalkKind::Runs
         } else if survey.is_simple() {
             WalkKind::Simple
+        } else if views.rows.is_some() {
+            WalkKind::Blocks
         } else {
             match self.held.opening.world.plans().find(&Shape { views, survey: &survey }) {
                 Finding::Plan(plan) if plan.kind() == Kind::Runs => WalkKind::Runs,
@@ -96,8 +137,64 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
             }
             false => (is_part || views.is_sure) && !survey.is_timed,
         };
-        Explanation { driver, driver_len, matches, runs, is_grouped, way }
+        let (blocks, loose) = match way {
+            WalkKind::Blocks => views.count_in_bands(),
+            _ => (0, 0),
+        };
+        let no_blocks = match way {
+            WalkKind::Blocks => None,
+            _ if survey.is_timed => Some(NoBlocks::Form),
+            _ if survey.is_simple() || survey.prefix.is_some() => Some(NoBlocks::NotNeeded),
+            _ => {
+                let world = self.held.opening.world;
+                let is_odd = survey.wanted.is_some() || !Views::<D, F>::HAS_PLACES;
+                let mut seen = Seen { world, driver_len, is_odd, why: None };
+                self.held.show(&mut seen);
+                Some(if seen.is_odd { NoBlocks::Form } else { seen.why.unwrap_or(NoBlocks::Form) })
+            }
+        };
+        Explanation { driver, driver_len, matches, runs, is_grouped, way, blocks, loose, no_blocks }
     }
+}
+
+/// Finds out why a query is not walked along blocks.
+struct Seen<'s> {
+    world: &'s World,
+    driver_len: usize,
+    /// Whether it has parts that do not lie in blocks.
+    is_odd: bool,
+    why: Option<NoBlocks>,
+}
+
+impl<'a> Surveyor<'a> for Seen<'_> {
+    fn column(&mut self, column: Column<'a>) {
+        self.is_odd |= column.role == Role::Asked;
+        let component = (column.key)().name();
+        let is_kept = |id: usize| {
+            let pool = self.world.pools().at(id);
+            pool.tag().is_owned || pool.is_sorted()
+        };
+        let why = match column.rows {
+            None if column.role != Role::Without && column.id == UNKNOWN => {
+                NoBlocks::Missing { component }
+            }
+            None if column.role != Role::Without => match is_kept(column.id as usize) {
+                true => NoBlocks::Kept { component },
+                false => NoBlocks::Missing { component },
+            },
+            rows if column.entities.len() - rows.map_or(0, Rows::count) > self.driver_len / 2 => {
+                NoBlocks::Loose { component }
+            }
+            _ => return,
+        };
+        self.why.get_or_insert(why);
+    }
+
+    fn begin(&mut self, _: Part) {
+        self.is_odd = true;
+    }
+
+    fn end(&mut self) {}
 }
 
 impl fmt::Display for Explanation {
@@ -121,6 +218,11 @@ impl fmt::Display for Explanation {
             }
         }
         f.write_str(match self.way {
+            WalkKind::Blocks => {
+                let Self { blocks, loose, .. } = self;
+                let word = if *blocks == 1 { "block" } else { "blocks" };
+                return write!(f, "along {blocks} {word}; {loose} entities are looked up");
+            }
             WalkKind::Runs => "by runs that are known",
             WalkKind::List => "by a plan that lists every match, because the runs are short",
             WalkKind::Simple => "without a plan, which would be no better",
@@ -128,6 +230,19 @@ impl fmt::Display for Explanation {
             WalkKind::TooBig => {
                 "without a plan, which would take more than the world's `plan_memory`"
             }
-        })
+        })?;
+        match self.no_blocks {
+            None | Some(NoBlocks::NotNeeded) => Ok(()),
+            Some(NoBlocks::Form) => f.write_str("\nnot along blocks: only required pools are"),
+            Some(NoBlocks::Kept { component }) => {
+                write!(f, "\nnot along blocks: `{component}` is owned by a group, or was sorted")
+            }
+            Some(NoBlocks::Missing { component }) => {
+                write!(f, "\nnot along blocks: `{component}` has none")
+            }
+            Some(NoBlocks::Loose { component }) => {
+                write!(f, "\nnot along blocks: too much has changed in `{component}`")
+            }
+        }
     }
 }

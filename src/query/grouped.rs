@@ -176,7 +176,9 @@ impl<D: QueryData> Grouped<'_, D> {
         let driver = self.lead.as_ref().map(|(id, _)| *id);
         let data = D::view(&held.data, held.opening.span());
         let data = D::aligned(data, &|id| aligned(held.opening, driver, id));
-        let views = Views { data, filter: (), entities, world: held.opening.world, is_sure: true };
+        let (world, exceptions) = (held.opening.world, &held.exceptions);
+        let views =
+            Views { data, filter: (), entities, world, is_sure: true, rows: None, exceptions };
         Piece::direct(views, Guess::new(false, false))
     }
 

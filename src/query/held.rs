@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::alignment::Compared;
+use super::blocks::Exceptions;
 use super::candidates::{Candidates, Walked};
 use super::filter::QueryFilter;
 use super::opening::{Opening, explained};
@@ -26,6 +27,8 @@ pub(super) struct Held<'w, D: QueryData, F: QueryFilter> {
     pub(super) wanted: Option<Wanted>,
     /// What to walk, if it is not a pool from end to end, and somebody has asked.
     pub(super) walked: OnceLock<Walked>,
+    /// What a walk along bands has found out.
+    pub(super) exceptions: Exceptions,
 }
 
 impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
@@ -38,7 +41,14 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         };
         // A filter goes together with whatever the terms have borrowed.
         let filter = F::open(opening)?;
-        Ok(Self { data, filter, opening, wanted: None, walked: OnceLock::new() })
+        Ok(Self {
+            data,
+            filter,
+            opening,
+            wanted: None,
+            walked: OnceLock::new(),
+            exceptions: Exceptions::default(),
+        })
     }
 
     /// What the guards lend, and what is known of the pools.
@@ -74,7 +84,18 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         if const { D::COLUMNS == 1 && D::PROVES_LIFE && F::IS_OPEN } {
             debug_assert!(survey.is_aligned());
             let world = self.opening.world;
-            return (Views { data, filter, entities, world, is_sure: true }, survey);
+            return (
+                Views {
+                    data,
+                    filter,
+                    entities,
+                    world,
+                    is_sure: true,
+                    rows: None,
+                    exceptions: &self.exceptions,
+                },
+                survey,
+            );
         }
         let mut is_sure = survey.is_aligned();
         // What groups know comes in parts that fit into registers: views that are filled in by a
@@ -102,7 +123,12 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
                 });
             }
         }
-        (Views { data, filter, entities, world: self.opening.world, is_sure }, survey)
+        let rows = match const { Views::<D, F>::HAS_PLACES } && !survey.is_simple() {
+            true => survey.banded(D::COLUMNS),
+            false => None,
+        };
+        let (world, exceptions) = (self.opening.world, &self.exceptions);
+        (Views { data, filter, entities, world, is_sure, rows, exceptions }, survey)
     }
 
     /// Notes that all pools are in the same order, if they are; the next walk knows it then. Does not compare them
@@ -160,7 +186,8 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
             Some(Walked::Living(entities)) => (false, &entities[..]),
             None => (false, survey.driver.map_or_else(|| self.living(), |driver| driver.entities)),
         };
-        (Views { data, filter, entities, world: self.opening.world, is_sure }, survey)
+        let (world, exceptions) = (self.opening.world, &self.exceptions);
+        (Views { data, filter, entities, world, is_sure, rows: None, exceptions }, survey)
     }
 
     #[cold]

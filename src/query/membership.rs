@@ -116,11 +116,12 @@ impl<'a, T: Component> Members<'a, T> {
 
     #[inline]
     pub(super) fn column(self, role: Role, survey: &mut impl Surveyor<'a>) {
-        let (stamp, order, entities) = match self.set {
-            Some(set) => (set.stamp(), set.order(), set.as_slice()),
-            None => (0, &NO_ORDER, &[][..]),
+        let (stamp, order, entities, rows) = match self.set {
+            Some(set) => (set.stamp(), set.order(), set.as_slice(), set.rows()),
+            None => (0, &NO_ORDER, &[][..], None),
         };
-        survey.column(Column { role, id: self.id, stamp, order, entities, key: Key::of::<T> });
+        let (id, key) = (self.id, Key::of::<T>);
+        survey.column(Column { role, id, stamp, order, entities, rows, key });
     }
 }
 

@@ -10,6 +10,7 @@
 //! distinct (S2), and so are the living ones; parallel pieces part the driver.
 
 mod alignment;
+mod blocks;
 mod candidates;
 mod change;
 mod counted;
@@ -46,7 +47,7 @@ mod walk;
 
 pub use change::{Added, Changed, Reacted};
 pub use dynamic::{DynamicError, DynamicMatch, DynamicQuery, DynamicTerms};
-pub use explain::{Explanation, WalkKind};
+pub use explain::{Explanation, NoBlocks, WalkKind};
 pub use filter::{Or, QueryFilter, With, Without};
 pub use grouped::{GroupError, Grouped};
 pub use lookup::{DisjointError, SingleError};
@@ -196,6 +197,7 @@ impl World {
     #[inline(always)]
     #[track_caller]
     pub fn query_filtered_mut<D: QueryData, F: QueryFilter>(&mut self) -> Query<'_, D, F> {
+        self.tidy();
         Query::open_alone_at(self, self.span()).unwrap_or_else(|error| panic!("{error}"))
     }
 }

@@ -8,11 +8,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::blocks::Exceptions;
 use super::filter::QueryFilter;
 use super::mode::Mode;
 use super::term::{QueryData, Row};
 use crate::entity::Entity;
 use crate::plan::{Kind, Plan};
+use crate::sparse::Rows;
 use crate::world::World;
 
 /// The first position of every column, for all queries that somebody could write by hand.
@@ -27,6 +29,9 @@ pub(super) struct Views<'a, D: QueryData, F: QueryFilter> {
     pub(super) world: &'a World,
     /// Whether all of them pass the filter.
     pub(super) is_sure: bool,
+    /// The rows of the driver, if they are walked along.
+    pub(super) rows: Option<&'a Rows>,
+    pub(super) exceptions: &'a Exceptions,
 }
 
 /// Entities that follow each other in every pool.
@@ -67,6 +72,8 @@ pub(super) enum Way<'a> {
     Picked(&'a [u32]),
     /// By looking entity after entity up.
     Direct(Guess),
+    /// Along the bands of the driver; the number is that of one that is not behind.
+    Bands(usize),
     /// As one stretch: all pools hold the same entities in the same order (S6), or have the members of a
     /// group at their fronts, who are the driver then (G1).
     Aligned,
@@ -157,12 +164,12 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
 
     /// Where the parts of an entity of the driver lie, if it is a match.
     #[inline(always)]
-    fn place(self, search: D::Search<'a>, row: Row) -> Option<D::Place> {
+    pub(super) fn place(self, search: D::Search<'a>, row: Row) -> Option<D::Place> {
         if self.passes(row) { D::place(search, row) } else { None }
     }
 
     /// Whether the parts of an entity of the driver lie there: Q2, for checks.
-    fn is_placed(self, driver_at: usize, place: D::Place) -> bool {
+    pub(super) fn is_placed(self, driver_at: usize, place: D::Place) -> bool {
         let found = D::place(D::search(self.data), Row::alone(self.entities[driver_at]));
         found.is_some_and(|found| D::is_same(found, place))
     }
@@ -243,7 +250,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
 
     /// Calls `step` with the items of a stretch.
     #[inline(always)]
-    fn fold_stretch<M: Mode, A>(
+    pub(super) fn fold_stretch<M: Mode, A>(
         self,
         stretch: Stretch<D>,
         start: A,
@@ -341,6 +348,12 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
         Self { views, way: Way::Aligned, at: 0, end: views.entities.len() }
     }
 
+    /// All matches, along the bands of the driver.
+    #[inline(always)]
+    pub(super) fn banded(views: Views<'a, D, F>) -> Self {
+        Self { views, way: Way::Bands(0), at: 0, end: views.entities.len() }
+    }
+
     /// All matches, without a plan.
     pub(super) fn direct(views: Views<'a, D, F>, guess: Guess) -> Self {
         Self { views, way: Way::Direct(guess), at: 0, end: views.entities.len() }
@@ -351,7 +364,9 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
     pub(super) fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.end - self.at;
         match self.way {
-            Way::Direct(Guess { is_exact: false, .. }) | Way::Picked(_) => (0, Some(left)),
+            Way::Direct(Guess { is_exact: false, .. }) | Way::Picked(_) | Way::Bands(_) => {
+                (0, Some(left))
+            }
             _ => (left, Some(left)),
         }
     }
@@ -397,6 +412,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                 let search = D::search(self.views.data);
                 self.views.find_stretch(search, &mut self.at, self.end, guess)
             }
+            Way::Bands(band) => self.views.next_in_bands(&mut self.at, self.end, band),
             Way::Aligned => {
                 let (driver_at, len) = (self.at, self.end - self.at);
                 self.at = self.end;
@@ -420,6 +436,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
         match self.way {
             Way::List(_) if const { !Self::CAN_BE_PLANNED } => unreachable!("{NO_PLAN}"),
             Way::Picked(_) if const { !F::IS_TIMED } => unreachable!("{NO_PICK}"),
+            Way::Bands(_) => self.views.fold_bands::<M, A>(self.at..self.end, folded, step),
             Way::Runs(..) | Way::Aligned => {
                 while let Some(stretch) = self.next_stretch() {
                     folded = self.views.fold_stretch::<M, A>(stretch, folded, &mut step);

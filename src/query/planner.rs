@@ -42,7 +42,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         if const { Piece::<D, F>::CAN_BE_PLANNED } && self.held.opening.world.is_adaptive() {
             self.held.count_walk(views.entities.len());
         }
-        if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() {
+        if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() || views.rows.is_some() {
             return piece(views, &survey, None);
         }
         if self.plan().is_none()
@@ -61,7 +61,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
         if const { Piece::<D, F>::CAN_BE_PLANNED } && self.held.opening.world.is_adaptive() {
             self.held.count_walk(views.entities.len());
         }
-        if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() {
+        if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() || views.rows.is_some() {
             return piece(views, &survey, None);
         }
         if self.plan().is_none()
@@ -90,6 +90,9 @@ pub(super) fn piece<'a, D: QueryData, F: QueryFilter>(
 ) -> Piece<'a, D, F> {
     match (plan, survey.places) {
         _ if Piece::<D, F>::CAN_BE_ALIGNED && survey.is_one_stretch() => Piece::aligned(views),
+        _ if const { Piece::<D, F>::CAN_BE_PLANNED } && views.rows.is_some() => {
+            Piece::banded(views)
+        }
         (Some(plan), _) => Piece::planned(views, plan),
         (None, Some(places)) => Piece::picked(views, places),
         (None, None) => {

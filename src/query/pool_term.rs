@@ -114,12 +114,12 @@ impl<'a, T: Component> PoolView<'a, T> {
 
     #[inline(always)]
     fn column(self) -> Column<'a> {
-        let (stamp, order) = match self.map {
-            Some(map) => (map.set().stamp(), map.set().order()),
-            None => (0, &NO_ORDER),
+        let (stamp, order, rows) = match self.map {
+            Some(map) => (map.set().stamp(), map.set().order(), map.set().rows()),
+            None => (0, &NO_ORDER, None),
         };
         let (id, entities) = (self.id, self.entities());
-        Column { role: Role::Fetched, id, stamp, order, entities, key: Key::of::<T> }
+        Column { role: Role::Fetched, id, stamp, order, entities, rows, key: Key::of::<T> }
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use super::prefix::Prefix;
 use crate::access::Key;
 use crate::entity::Entity;
 use crate::plan::Spelling;
-use crate::sparse::Order;
+use crate::sparse::{Order, Rows};
 
 /// What a pool does for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct Column<'a> {
     pub(super) stamp: u64,
     pub(super) order: &'a Order,
     pub(super) entities: &'a [Entity],
+    /// Stretches whose order other pools share.
+    pub(super) rows: Option<&'a Rows>,
     /// Gives the component. Two types may share a name, and all unknown ones share a number.
     pub(super) key: fn() -> Key,
 }
@@ -149,6 +151,12 @@ pub(super) struct Survey<'a> {
     longest: usize,
     /// The number of their order, if it is known that they have the same; zero if not.
     order: u64,
+    /// Pools that are fetched from.
+    fetched: usize,
+    /// Whether the query has required and refused pools, and nothing else.
+    is_plain: bool,
+    /// Entities of one pool that are not placed, at most, but for those of the driver.
+    loose: [usize; 2],
     /// Whether an entity of all required pools may be no match all the same.
     pub(super) is_picky: bool,
     /// What groups say about the matches.
@@ -171,6 +179,9 @@ impl Survey<'_> {
             required: 0,
             longest: 0,
             order: 0,
+            fetched: 0,
+            is_plain: true,
+            loose: [0; 2],
             is_picky: false,
             prefix: None,
             is_timed: false,
@@ -236,10 +247,36 @@ impl Survey<'_> {
     }
 }
 
+impl<'a> Survey<'a> {
+    /// The rows of the driver, if it is worth walking along them.
+    #[inline]
+    pub(super) fn banded(&self, columns: usize) -> Option<&'a Rows> {
+        let driver = self.driver?;
+        let rows = driver.rows?;
+        let half = driver.entities.len() / 2;
+        let is_worth_it = self.is_plain
+            && self.fetched == columns
+            && self.wanted.is_none()
+            && self.prefix.is_none()
+            && rows.count() > half
+            && self.loose[0] <= half
+            && self.loose[1] <= half;
+        is_worth_it.then_some(rows)
+    }
+}
+
 impl<'a> Surveyor<'a> for Survey<'a> {
     #[inline(always)]
     fn column(&mut self, column: Column<'a>) {
         self.pools += 1;
+        if column.rows.is_some() || column.role == Role::Without {
+            let loose = column.entities.len() - column.rows.map_or(0, Rows::count);
+            self.loose[usize::from(column.role != Role::Without)] =
+                loose.max(self.loose[usize::from(column.role != Role::Without)]);
+        } else {
+            self.is_plain = false;
+        }
+        self.fetched += usize::from(column.role == Role::Fetched);
         match column.role {
             Role::Fetched | Role::With if self.depth == 0 => {
                 let order = column.order.get();
@@ -256,13 +293,14 @@ impl<'a> Surveyor<'a> for Survey<'a> {
                 }
             }
             Role::Without => self.is_picky = true,
-            _ => {}
+            _ => self.is_plain = false,
         }
     }
 
     #[inline]
     fn begin(&mut self, part: Part) {
         self.depth += 1;
+        self.is_plain = false;
         self.is_picky |= part != Part::Option;
     }
 

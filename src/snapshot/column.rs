@@ -16,7 +16,7 @@ use super::references::EntityMapper;
 use crate::cell::Read;
 use crate::component::Component;
 use crate::entity::Entity;
-use crate::sparse::EntityList;
+use crate::sparse::{EntityList, Rows};
 use crate::storage::{Copying, Storage, Ticks};
 use crate::tick::Tick;
 use crate::world::{BorrowConflict, ComponentId, Home, Incoming, Map, World};
@@ -58,6 +58,9 @@ pub(super) trait Column: Send + Sync {
 
     fn ticks(&self) -> Option<&Ticks>;
 
+    /// The bands of the pool, and who is placed there.
+    fn rows(&self) -> Option<&Rows>;
+
     /// Bytes of one value, if they are plain.
     fn plain_size(&self) -> Option<usize>;
 
@@ -89,6 +92,9 @@ pub(super) trait Values: Incoming + Send + Sync {
     fn insert(self: Box<Self>, world: &mut World, target: &dyn Fn(Entity) -> Option<Entity>);
 
     fn into_incoming(self: Box<Self>) -> Box<dyn Incoming>;
+
+    /// Says which bands the pool has, and who is placed there.
+    fn set_rows(&mut self, rows: Option<Rows>);
 
     fn column(&self) -> &dyn Column;
 }
@@ -248,6 +254,10 @@ macro_rules! column {
                 self.map.storage().ticks()
             }
 
+            fn rows(&self) -> Option<&Rows> {
+                self.map.set().rows()
+            }
+
             fn plain_size(&self) -> Option<usize> {
                 self.form.plain.as_ref().map(|_| size_of::<T>())
             }
@@ -336,6 +346,10 @@ impl<T: Component + Snapshot> Values for Staged<T> {
 
     fn into_incoming(self: Box<Self>) -> Box<dyn Incoming> {
         self
+    }
+
+    fn set_rows(&mut self, rows: Option<Rows>) {
+        self.map.set_rows(rows);
     }
 
     fn column(&self) -> &dyn Column {

@@ -14,6 +14,8 @@ pub(super) struct Gathered<'w> {
     pub(super) columns: Vec<GatheredColumn<'w>>,
     pub(super) singles: Vec<(&'static str, u32, Box<dyn Single + 'w>)>,
     pub(super) raw: Vec<RawColumn>,
+    /// Where entities belong, as numbers, if everything is saved that this is about.
+    pub(super) homes: Option<Vec<u64>>,
 }
 
 /// Who lives.
@@ -97,13 +99,14 @@ impl<'w> Gathered<'w> {
             let filter = saver.entity_filter()?;
             Some(entities.iter().copied().filter(|&entity| filter(entity)).collect())
         };
-        let mut columns = Vec::new();
+        let (mut columns, mut ids) = (Vec::new(), Vec::new());
         for component in types.in_order(world) {
             if !saver.wants(component.name()) {
                 continue;
             }
             let Some(values) = component.open(world)? else { continue };
             let chosen = chosen(values.entities());
+            ids.push(component.type_id());
             columns.push(GatheredColumn {
                 name: component.name(),
                 version: component.version(),
@@ -137,6 +140,9 @@ impl<'w> Gathered<'w> {
             None => Book::Whole(book),
             Some(filter) => Book::Chosen(book.iter().filter(|&entity| filter(entity)).collect()),
         };
-        Ok(Self { book, columns, singles, raw })
+        let rows: Vec<_> = columns.iter().map(|column| column.values.rows()).collect();
+        let is_whole = matches!(book, Book::Whole(_)) && raw.is_empty();
+        let homes = is_whole.then(|| world.record_homes(&ids, &rows)).flatten();
+        Ok(Self { book, columns, singles, raw, homes })
     }
 }

@@ -132,7 +132,8 @@ impl Loader<'_> {
     /// A new world from a snapshot in the native format.
     ///
     /// Ids and the order of all pools are those of the world that was saved, and so is the next id
-    /// that will be given out.
+    /// that will be given out. Pools also stay in the order in which that world would keep them, unless it had
+    /// components that were not saved, groups, or pools that were sorted.
     ///
     /// # Errors
     /// [`SnapshotError`], with the place and the reason.

@@ -12,7 +12,7 @@ use super::together::{self, Size};
 use super::types::SnapshotTypes;
 use crate::entity::Entities;
 use crate::tick::Tick;
-use crate::world::{GroupRecord, Home, Learnt, Returning, World};
+use crate::world::{GroupRecord, Home, Homes, Learnt, Returning, World};
 
 /// Copies of everything that lives.
 #[derive(Default)]
@@ -24,6 +24,8 @@ pub(super) struct Moment {
     groups: GroupRecord,
     /// What the world had learnt of its walks.
     learnt: Learnt,
+    /// Where entities belonged; the columns have the rows.
+    homes: Homes,
     tick: Tick,
 }
 
@@ -65,7 +67,9 @@ impl Moment {
         }
         (self.groups, self.learnt, self.tick) =
             (world.group_record(), world.learnt(), world.tick());
-        if !types.has_all_components(world) {
+        let has_all = types.has_all_components(world);
+        world.copy_homes(&mut self.homes, has_all);
+        if !has_all {
             // A group may depend on what was left out.
             self.groups.doubt();
         }
@@ -82,7 +86,8 @@ impl Moment {
         let exchange = |columns: Vec<(&mut dyn Returning, Home<'_>)>, by| {
             together::each(columns, size, |(column, home)| column.exchange(by, home));
         };
-        world.return_to(self.tick, &mut self.book, columns.collect(), &self.groups, exchange);
+        let Self { book, groups, homes, .. } = self;
+        world.return_to(self.tick, (book, homes), columns.collect(), groups, exchange);
         world.relearn(&self.learnt);
         replaced
     }

@@ -7,7 +7,7 @@ use super::single::Value;
 use super::together::{self, Size};
 use super::types::SnapshotTypes;
 use crate::entity::{Entities, Entity};
-use crate::world::{GroupRecord, World};
+use crate::world::{GroupRecord, Homes, World};
 
 /// Everything that lives, complete and sound, ready to be put into a world.
 pub(super) struct State {
@@ -19,6 +19,8 @@ pub(super) struct State {
     pub(super) skipped: Vec<String>,
     /// Whether it has only entities that were chosen, and says nothing of the others.
     pub(super) is_partial: bool,
+    /// Where entities belong, by columns, which have the rows of it.
+    pub(super) homes: Option<Homes>,
     groups: GroupRecord,
 }
 
@@ -35,6 +37,7 @@ impl State {
             raw: Vec::new(),
             skipped: Vec::new(),
             is_partial: false,
+            homes: None,
             groups: GroupRecord::default(),
         }
     }
@@ -109,7 +112,7 @@ impl State {
         let replaced = types.put_resources(world, self.resources);
         RawSections::put(world, self.raw);
         let columns = self.columns.into_iter().map(|column| column.into_incoming()).collect();
-        world.arrive(self.book, columns, &self.groups);
+        world.arrive(self.book, columns, &self.groups, self.homes);
         drop(replaced);
     }
 

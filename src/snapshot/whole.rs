@@ -35,6 +35,7 @@ impl SnapshotTypes {
         let state = State::of(world, self)?;
         let mut clone = world.twin();
         state.put_quietly(&mut clone);
+        clone.dwell_as(world, self.has_all_components(world));
         clone.adapt_as(world);
         clone.insert_transient(self.clone());
         Ok(clone)

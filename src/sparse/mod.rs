@@ -14,12 +14,16 @@
 //!   lies in it.
 //! - **S5** – as long as the stamp of a set is the same, so is its packed array.
 //! - **S6** – sets whose orders have the same number have the same packed array.
+//! - **A1**, **A2** – what rows say of positions; see `rows.rs`.
 
 mod finder;
 mod hashed;
 mod map;
 mod order;
+mod register;
+mod rows;
 mod set;
+mod set_rows;
 mod slot;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots use it"))]
 mod whole;
@@ -30,6 +34,8 @@ pub use hashed::HashedMap;
 pub use map::{PagedMap, PagedView, SparseMap};
 pub use order::Order;
 pub(crate) use order::common_prefix;
+pub(crate) use register::{Home, Register};
+pub(crate) use rows::{Band, Rows};
 pub use set::{Entry, SparseSet, VacantEntry};
 pub use slot::Slot;
 pub(crate) use whole::{EntityList, Foreseen};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::finder::{Finder, SlotRow};
 use super::order::{Order, Stamp};
-use super::{PagedMap, Slot, SparseMap};
+use super::{PagedMap, Rows, Slot, SparseMap};
 use crate::entity::{Entity, Newcomers, first_version};
 use crate::growth;
 
@@ -29,10 +29,12 @@ use crate::growth;
 /// ```
 #[derive(Clone)]
 pub struct SparseSet<M: SparseMap = PagedMap> {
-    map: M,
-    packed: Vec<Entity>,
+    pub(super) map: M,
+    pub(super) packed: Vec<Entity>,
     /// Raised whenever the packed array changes.
     stamp: Stamp,
+    /// Stretches whose order other sets share, if there are any. Boxed, because few sets have them.
+    pub(super) rows: Option<Box<Rows>>,
 }
 
 impl SparseSet {
@@ -44,7 +46,7 @@ impl SparseSet {
 
 impl<M: SparseMap> Default for SparseSet<M> {
     fn default() -> Self {
-        Self { map: M::default(), packed: Vec::new(), stamp: Stamp::default() }
+        Self { map: M::default(), packed: Vec::new(), stamp: Stamp::default(), rows: None }
     }
 }
 
@@ -101,11 +103,12 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// A set of which S1 and S2 are known.
     pub(super) fn of_parts(map: M, packed: Vec<Entity>) -> Self {
-        Self { map, packed, stamp: Stamp::first() }
+        Self { map, packed, stamp: Stamp::first(), rows: None }
     }
 
     /// The map and the packed array, to be brought into another state together.
     pub(super) fn parts_mut(&mut self) -> (&mut M, &mut Vec<Entity>) {
+        self.rows = None;
         (&mut self.map, &mut self.packed)
     }
 
@@ -230,6 +233,7 @@ impl<M: SparseMap> SparseSet<M> {
     pub fn rename(&mut self, at: usize, entity: Entity) {
         assert_eq!(self.packed[at].index(), entity.index(), "only the version may change");
         self.stamp.raise();
+        self.unplace(at);
         self.packed[at] = entity;
         self.map.reset(entity.index(), Slot::new(at, entity));
     }
@@ -243,6 +247,8 @@ impl<M: SparseMap> SparseSet<M> {
         debug_assert!(self.packed.as_slice()[at].raw() == entity.raw(), "S1");
         self.stamp.raise();
         let Some(moved) = self.packed.pop() else { return None };
+        self.unplace(at);
+        self.shorten();
         let packed = self.packed.as_mut_slice();
         if at < packed.len() {
             packed[at] = moved;
@@ -269,6 +275,8 @@ impl<M: SparseMap> SparseSet<M> {
         self.stamp.raise();
         self.packed.pop();
         row[place(entity)] = Slot::VACANT;
+        self.unplace(at);
+        self.shorten();
         Some(Some(at))
     }
 
@@ -298,6 +306,9 @@ impl<M: SparseMap> SparseSet<M> {
         }
         self.packed.pop();
         row[place(entity)] = Slot::VACANT;
+        self.unplace(at);
+        self.unplace(through);
+        self.shorten();
         Some(at)
     }
 
@@ -322,6 +333,8 @@ impl<M: SparseMap> SparseSet<M> {
         self.packed[a] = at_b;
         self.packed[b] = at_a;
         self.stamp.raise();
+        self.unplace(a);
+        self.unplace(b);
         self.map.reset(at_b.index(), Slot::new(a, at_b));
         self.map.reset(at_a.index(), Slot::new(b, at_a));
     }
@@ -349,6 +362,8 @@ impl<M: SparseMap> SparseSet<M> {
             packed[to] = entity;
             row[place(entity)] = Slot::new(to, entity);
             row[place(other)] = Slot::new(at, other);
+            self.unplace(at);
+            self.unplace(to);
         }
         Some(at)
     }
@@ -356,6 +371,7 @@ impl<M: SparseMap> SparseSet<M> {
     /// Empties the set; keeps its memory.
     pub fn clear(&mut self) {
         self.stamp.raise();
+        self.rows = None;
         for entity in self.packed.drain(..) {
             self.map.vacate(entity);
         }
@@ -382,10 +398,12 @@ impl<M: SparseMap> SparseSet<M> {
 
     /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
-        self.map.heap_bytes() + self.packed.capacity() * size_of::<Entity>()
+        self.map.heap_bytes()
+            + self.packed.capacity() * size_of::<Entity>()
+            + self.rows.as_ref().map_or(0, |rows| size_of::<Rows>() + rows.heap_bytes())
     }
 
-    /// Checks S1 and S2; the error says which one is broken, and where.
+    /// Checks S1, S2 and A2; the error says which one is broken, and where.
     pub fn check(&self) -> Result<(), String> {
         let mut indices = rustc_hash::FxHashSet::default();
         for (at, &entity) in self.packed.iter().enumerate() {
@@ -396,12 +414,17 @@ impl<M: SparseMap> SparseSet<M> {
                 return Err(format!("S2: index {} is in twice", entity.index()));
             }
         }
+        if let Some(rows) = &self.rows {
+            rows.check(self.len())?;
+        }
         match self.map.count_taken() {
             taken if taken == self.len() => Ok(()),
             taken => Err(format!("S1: {taken} slots are taken by {} entities", self.len())),
         }
     }
 }
+
+impl<M: SparseMap> SparseSet<M> {}
 
 /// What [`SparseSet::entry`] found.
 #[derive(Debug)]

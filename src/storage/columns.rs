@@ -6,18 +6,21 @@ use std::mem;
 use super::whole::{Copying, copy_ticks};
 use super::{EntityMap, Storage};
 use crate::entity::Entity;
+use crate::sparse::Rows;
 use crate::tick::Tick;
 
 /// The entities of a map and their values, in packed order, without the way from one to the other.
 pub(crate) struct Columns<T, S> {
     entities: Vec<Entity>,
     values: S,
+    /// The bands that the set had, and who was placed there.
+    rows: Option<Box<Rows>>,
     owns: PhantomData<T>,
 }
 
 impl<T, S: Storage<T>> Default for Columns<T, S> {
     fn default() -> Self {
-        Self { entities: Vec::new(), values: S::default(), owns: PhantomData }
+        Self { entities: Vec::new(), values: S::default(), rows: None, owns: PhantomData }
     }
 }
 
@@ -41,6 +44,8 @@ impl<T, S: Storage<T>> Columns<T, S> {
             columns.entities.clear();
             columns.entities.extend_from_slice(map.entities());
         }
+        // Marks come without a new order.
+        map.set().copy_rows(&mut columns.rows);
         copy_ticks(map.storage(), &mut columns.values);
         *self = columns;
     }
@@ -78,11 +83,16 @@ impl<T, S: Storage<T>> Columns<T, S> {
 impl<T, S: Storage<T>> EntityMap<T, S> {
     /// Has the entities of columns, which are of a map that was sound, and exchanges its values with
     /// theirs. Returns its stamp, which is the same as before if they are of the same entities in the same
-    /// order, as `is_alike` says. The values that come out are not those of the columns' entities.
+    /// order, as `is_alike` says. Its rows are theirs; the caller sees to A1. The values that come out are not those of the columns' entities.
     pub(crate) fn exchange(&mut self, columns: &mut Columns<T, S>, is_alike: bool) -> u64 {
         debug_assert!(!is_alike || self.entities() == columns.entities);
         let (set, values) = self.parts_mut();
         mem::swap(values, &mut columns.values);
-        if is_alike { set.stamp() } else { set.follow(&columns.entities) }
+        // Out before the order changes, which would drop them.
+        let mut rows = columns.rows.take();
+        set.exchange_rows(&mut columns.rows);
+        let stamp = if is_alike { set.stamp() } else { set.follow(&columns.entities) };
+        set.exchange_rows(&mut rows);
+        stamp
     }
 }

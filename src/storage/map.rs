@@ -34,7 +34,7 @@ use crate::tick::{Span, Tick};
 /// ```
 #[doc(alias = "SecondaryMap")]
 pub struct EntityMap<T, S: Storage<T> = Packed<T>> {
-    set: SparseSet<S::Map>,
+    pub(super) set: SparseSet<S::Map>,
     values: S,
     owns: PhantomData<T>,
 }
@@ -296,6 +296,12 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
             Some(at) => self.values.swap(at, to),
             None => self.bring_anywhere(entity, to),
         }
+    }
+
+    /// Has an order that it shares with nobody.
+    #[inline]
+    pub(crate) fn drop_rows(&mut self) {
+        self.set.set_rows(None);
     }
 
     /// As `bring`, wherever slots lie.

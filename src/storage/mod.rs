@@ -32,6 +32,7 @@ mod lookup;
 mod map;
 mod order;
 mod packed;
+mod rehouse;
 mod ticks;
 mod tracked;
 mod tracking;

@@ -4,6 +4,8 @@ use std::cell::UnsafeCell;
 
 use super::{EntityMap, Fill, Storage};
 use crate::entity::{Entity, Spawned};
+#[cfg(feature = "serde")]
+use crate::sparse::Rows;
 use crate::sparse::{EntityList, Foreseen, SparseSet};
 use crate::tick::Tick;
 
@@ -80,6 +82,12 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
     #[cfg(feature = "serde")]
     pub(crate) fn succeed(&mut self, other: &Self) {
         self.parts_mut().0.succeed(other.set());
+    }
+
+    /// Says which bands the set has, and who is placed there (A1).
+    #[cfg(feature = "serde")]
+    pub(crate) fn set_rows(&mut self, rows: Option<Rows>) {
+        self.parts_mut().0.set_rows(rows);
     }
 
     /// Says that all values were added just now.

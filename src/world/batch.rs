@@ -276,10 +276,11 @@ impl Drop for Ending<'_> {
         let torn = self.last.filter(|&entity| !sign(self.world, components(), entity));
         let Some(&(component, first)) = self.known.first() else { return };
         let World { entities, pools, .. } = &mut *self.world;
-        if pools.groups.is_empty() {
+        if pools.groups.is_empty() && !pools.homes.is_active() {
             return;
         }
         let new = pools.at_mut(component.index()).map_mut().entities()[first..].to_vec();
+        pools.homes.note_all(new.iter().copied());
         // It is the last one, if it is there, and not like the others.
         let whole = new.len() - usize::from(torn.is_some() && new.last() == torn.as_ref());
         pools.born(&new[..whole], self.signature);

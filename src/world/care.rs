@@ -16,10 +16,15 @@ impl Pools {
             let is_noted = self.is_noted(id as u32);
             let is_journaled = self.at_mut(id).is_journaled();
             let tag = self.at_mut(id).tag_mut();
+            let was_owned = tag.is_owned;
             (tag.is_grouped, tag.is_owned) = (is_grouped, is_owned);
             (tag.is_noted, tag.is_journaled) = (is_noted, is_journaled);
             tag.needs_care = is_grouped || is_noted || is_journaled;
             tag.sole_owner = sole_owner.filter(|_| !is_noted && !is_journaled);
+            if is_owned != was_owned {
+                self.at_mut(id).drop_rows();
+                self.homes.renew_for(id, is_owned);
+            }
         }
         let Notes { signals, .. } = &self.notes;
         let ids = 0..self.len() as u32;

@@ -87,6 +87,7 @@ impl World {
         }
         self.trim_journals();
         self.put_in_order();
+        self.tidy();
         self.pools.clock.refresh();
     }
 

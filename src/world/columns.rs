@@ -120,6 +120,7 @@ impl World {
         let pools = &mut unsigned.world.pools;
         columns.fill(&mut ColumnGate { pools, entities: &entities });
         unsigned.settle();
+        self.pools.homes.note_all(entities.clone());
         if !self.pools.groups.is_empty() {
             self.pools.born(&entities.clone().collect::<Vec<_>>(), bits);
         }
@@ -208,6 +209,7 @@ impl Drop for Unsigned<'_> {
             sign(self.world, self.known.iter().copied(), entity);
         }
         let World { entities, pools, .. } = &mut *self.world;
+        pools.homes.note_all(self.entities.clone());
         if pools.groups.is_empty() {
             return;
         }

@@ -37,7 +37,11 @@ impl World {
     #[doc(alias = "set")]
     pub fn insert<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), NoSuchEntity> {
         match self.gate(entity) {
-            Ok(mut gate) => _ = bundle.insert(&mut gate),
+            Ok(mut gate) => {
+                let before = *gate.word;
+                _ = bundle.insert(&mut gate);
+                gate.note_change(before);
+            }
             Err(dead) => return Err(dead),
         }
         self.deliver();
@@ -58,7 +62,9 @@ impl World {
         if gate.pools.get_mut::<T>().is_some_and(|pool| pool.cell.get_mut().contains(entity)) {
             return Err(ComponentError::Present { entity, component: name_of::<T>() });
         }
+        let before = *gate.word;
         gate.insert(value);
+        gate.note_change(before);
         self.deliver();
         Ok(())
     }
@@ -121,7 +127,12 @@ impl World {
     pub fn remove<B: Bundle>(&mut self, entity: Entity) -> Result<B::Parts, NoSuchEntity> {
         self.announce::<B>(entity);
         let removed = match self.gate(entity) {
-            Ok(mut gate) => B::remove(&mut gate),
+            Ok(mut gate) => {
+                let before = *gate.word;
+                let removed = B::remove(&mut gate);
+                gate.note_change(before);
+                removed
+            }
             Err(dead) => return Err(dead),
         };
         self.deliver();
@@ -153,7 +164,10 @@ impl World {
             self.deliver();
             return Ok(None);
         }
-        let removed = B::remove(&mut self.gate(entity)?);
+        let mut gate = self.gate(entity)?;
+        let before = *gate.word;
+        let removed = B::remove(&mut gate);
+        gate.note_change(before);
         self.deliver();
         Ok(B::assemble(removed))
     }
@@ -172,7 +186,9 @@ impl World {
         let mut gate = self.gate(entity)?;
         let present = gate.pools.get_mut::<T>().is_some_and(|p| p.cell.get_mut().contains(entity));
         if !present {
+            let before = *gate.word;
             gate.insert(make());
+            gate.note_change(before);
             self.deliver();
         }
         let missing = ComponentError::Missing { entity, component: name_of::<T>() };
@@ -310,7 +326,7 @@ impl World {
     #[inline(always)]
     pub(super) fn gate(&mut self, entity: Entity) -> Result<Gate<'_>, NoSuchEntity> {
         match self.entities.word_mut(entity) {
-            Some(word) => Ok(Gate { pools: &mut self.pools, word, entity }),
+            Some(word) => Ok(Gate::new(&mut self.pools, word, entity)),
             None => Err(NoSuchEntity { entity }),
         }
     }

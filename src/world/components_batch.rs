@@ -69,7 +69,9 @@ impl World {
                     world.draft::<B>(entity);
                 }
                 let Ok(mut gate) = world.gate(entity) else { return false };
+                let before = *gate.word;
                 let parts = B::remove(&mut gate);
+                gate.note_change(before);
                 if mem::needs_drop::<B::Parts>() {
                     removed.push(parts);
                 }

@@ -14,6 +14,7 @@
 //! - **W2** – no pool holds a dead entity: whoever calls the gate has looked up the entity's word,
 //!   which only a living one has.
 
+use super::bundle::Bundle;
 use super::pool_box::Map;
 use super::pools::{Found, Pools};
 use super::react::{Event, What};
@@ -139,7 +140,29 @@ pub struct Gate<'w> {
     pub(super) entity: Entity,
 }
 
-impl Gate<'_> {
+impl<'w> Gate<'w> {
+    #[inline(always)]
+    pub(super) fn new(pools: &'w mut Pools, word: &'w mut u64, entity: Entity) -> Self {
+        Self { pools, word, entity }
+    }
+
+    /// Puts the components of a newborn into their pools.
+    #[inline(always)]
+    pub(super) fn give_birth<B: Bundle>(mut self, bundle: B) {
+        bundle.insert(&mut self);
+        if self.pools.homes.is_active() {
+            self.pools.homes.note(self.entity);
+        }
+    }
+
+    /// Notes that the entity had other components before.
+    #[inline(always)]
+    pub(super) fn note_change(&mut self, before: u64) {
+        if self.pools.homes.is_active() {
+            self.pools.homes.note_change(self.entity, before, *self.word);
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
         let now = self.pools.clock.now;

@@ -2,6 +2,7 @@
 
 use super::funeral::Funeral;
 use super::gate::Gate;
+use super::homes::Homes;
 use super::{Bundle, World};
 use crate::entity::{Entity, LiveEntities, NoSuchEntity, OutOfEntities, SpawnAtError, Stream};
 
@@ -26,12 +27,12 @@ impl World {
     #[doc(alias = "create")]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> Entity {
         // Not by `try_spawn`: without optimisation each function on the way has room on the stack for the bundle.
-        let mut gate = match self.new_gate() {
+        let gate = match self.new_gate() {
             Ok(gate) => gate,
             Err(error) => panic!("{error}"),
         };
         let entity = gate.entity;
-        bundle.insert(&mut gate);
+        gate.give_birth(bundle);
         self.deliver();
         entity
     }
@@ -42,9 +43,9 @@ impl World {
     /// [`OutOfEntities`]; the bundle is dropped and the world is as it was.
     #[inline(always)]
     pub fn try_spawn<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
-        let mut gate = self.new_gate()?;
+        let gate = self.new_gate()?;
         let entity = gate.entity;
-        bundle.insert(&mut gate);
+        gate.give_birth(bundle);
         self.deliver();
         Ok(entity)
     }
@@ -56,7 +57,7 @@ impl World {
         if self.pools.hears_spawn {
             self.pools.note_spawn(entity);
         }
-        Ok(Gate { pools: &mut self.pools, word, entity })
+        Ok(Gate::new(&mut self.pools, word, entity))
     }
 
     /// Brings an entity without components to life.
@@ -84,7 +85,7 @@ impl World {
         self.entities.spawn_at(entity)?;
         self.note_demanded(entity);
         let word = self.entities.word_mut(entity).expect("it has just come to life");
-        bundle.insert(&mut Gate { pools: &mut self.pools, word, entity });
+        Gate::new(&mut self.pools, word, entity).give_birth(bundle);
         self.deliver();
         Ok(())
     }
@@ -211,6 +212,7 @@ impl World {
         for id in 0..self.pools.len() {
             self.pools.at_mut(id).forget_entities();
         }
+        self.pools.homes = Homes::default();
         self.entities.clear();
         self.note_despawned(&living);
         Funeral::drop_all(&mut self.pools);

@@ -22,6 +22,7 @@ mod gate;
 mod group_order;
 mod grouping;
 mod holding;
+mod homes;
 mod lease;
 mod lifecycle;
 mod locked;
@@ -75,6 +76,8 @@ use crate::plan::Plans;
 use adapt::Adapt;
 #[cfg(feature = "serde")]
 pub(crate) use adapt::Learnt;
+#[cfg(feature = "serde")]
+pub(crate) use homes::Homes;
 #[cfg(feature = "serde")]
 pub(crate) use pool_box::Map;
 use pool_box::PoolBox;

@@ -86,6 +86,8 @@ impl<T: Component> PoolMut<'_, T> {
         }
         let done = put(&mut self.map);
         self.is_sorted.store(true, Ordering::Relaxed);
+        // From now on nobody else moves its values.
+        self.map.drop_rows();
         Ok(done)
     }
 

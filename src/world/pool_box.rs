@@ -14,6 +14,7 @@ use super::{BorrowConflict, ComponentId, World};
 use crate::cell::{Cell, Conflict, Look, Read, Write};
 use crate::component::Component;
 use crate::entity::Entity;
+use crate::sparse::{Band, Register};
 use crate::storage::{AnyMap, EntityMap, SharedMap};
 use crate::tick::Tick;
 
@@ -119,6 +120,16 @@ impl<T: Component> PoolBox<T> {
         if self.limbo.is_empty() && self.overtaken.is_empty() { 0 } else { self.tag.bit }
     }
 
+    /// Whether a pool whose order belongs to somebody has no rows, by which its values would move: for checks.
+    fn check_order(&mut self) {
+        debug_assert!(
+            !self.tag.is_owned && !*self.is_sorted.get_mut()
+                || self.cell.get_mut().set().rows().is_none(),
+            "the order of the pool of `{}` belongs to somebody",
+            name_of::<T>()
+        );
+    }
+
     /// Whether entries that went unread wait to be dropped.
     pub(super) fn has_overtaken(&self) -> bool {
         !self.overtaken.is_empty()
@@ -191,6 +202,21 @@ pub(crate) trait AnyPool: Send + Sync {
 
     /// Exchanges the position of `entity`, which is in the pool, with another one.
     fn bring(&mut self, entity: Entity, to: usize);
+
+    /// Brings members to the positions of their homes.
+    fn rehouse(&mut self, movers: &[u32], register: &Register);
+
+    /// Adds a block behind all others, for these entities, whose homes its rows are.
+    fn add_band(&mut self, entities: &[u32], block: u32, register: &Register);
+
+    /// Brings members to the positions of their homes, where blocks are these bands.
+    fn line_up(&mut self, bands: &[Band], register: &Register);
+
+    /// Has an order that it shares with no other pool.
+    fn drop_rows(&mut self);
+
+    /// Checks A1: who is placed somewhere has its home there.
+    fn check_places(&mut self, register: &Register) -> Result<(), String>;
 
     /// What gives an entity the components that this one requires.
     fn required(&self) -> &'static [fn(&mut Provider<'_>, Entity)];
@@ -302,6 +328,29 @@ impl<T: Component> AnyPool for PoolBox<T> {
 
     fn bring(&mut self, entity: Entity, to: usize) {
         self.cell.get_mut().bring(entity, to);
+    }
+
+    fn rehouse(&mut self, movers: &[u32], register: &Register) {
+        self.cell.get_mut().rehouse(movers, register);
+        self.check_order();
+    }
+
+    fn add_band(&mut self, entities: &[u32], block: u32, register: &Register) {
+        self.cell.get_mut().add_band(entities, block, register);
+        self.check_order();
+    }
+
+    fn line_up(&mut self, bands: &[Band], register: &Register) {
+        self.cell.get_mut().line_up(bands, register);
+        self.check_order();
+    }
+
+    fn drop_rows(&mut self) {
+        self.cell.get_mut().drop_rows();
+    }
+
+    fn check_places(&mut self, register: &Register) -> Result<(), String> {
+        self.cell.get_mut().set().check_places(register)
     }
 
     fn required(&self) -> &'static [fn(&mut Provider<'_>, Entity)] {

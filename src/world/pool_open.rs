@@ -181,6 +181,8 @@ impl World {
         if tag.needs_care {
             note_emptied(&mut found);
         }
+        let members = found.pool().cell.get_mut().len();
+        found.pools_mut().homes.note_emptied(tag.id.index(), members);
         let pool = found.pool();
         if !tag.is_grouped {
             gate::clear((pool.cell.get_mut(), &tag), Words::sole(entities));

@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use super::clock::Clock;
 use super::codes::{self, BITS, Candidates};
 use super::despawn_batch::BLOCK;
+use super::homes::Homes;
 use super::pool_box::{Answers, AnyPool, PoolBox};
 use super::react::{Extras, Notes};
 use super::tag::{ComponentId, Tag};
@@ -35,6 +36,8 @@ pub(crate) struct Pools {
     /// each step on the way to a pool is paid for by every insert and remove.
     by_type: Vec<Option<NonNull<u8>>>,
     pub(crate) groups: Groups,
+    /// Where entities belong.
+    pub(crate) homes: Homes,
     pub(crate) clock: Clock,
     /// What was noted at the gate, and for whom.
     pub(crate) notes: Notes,
@@ -362,6 +365,12 @@ impl Pools {
         ids.iter().map(lent).collect()
     }
 
+    /// Where entities belong, and the pool of a component id.
+    pub(crate) fn homes_and(&mut self, id: usize) -> (&mut Homes, &mut dyn AnyPool) {
+        // SAFETY: owned by `list`, and borrowed as `self` is (C3).
+        (&mut self.homes, unsafe { self.list[id].as_mut() })
+    }
+
     /// The pools in order of creation.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn AnyPool> {
         (0..self.len()).map(|id| self.at(id))
@@ -372,6 +381,9 @@ impl Pools {
     /// Returns the signature bits of pools where a value waits to be dropped.
     #[inline(always)]
     pub(crate) fn detach(&mut self, entity: Entity, signature: u64) -> u64 {
+        if self.homes.is_active() {
+            self.homes.vacate(entity);
+        }
         if !self.groups.is_empty() {
             let (groups, mut family) = self.split();
             group::dying(groups, (entity, signature), &mut family);
@@ -395,6 +407,9 @@ impl Pools {
         let by_bits = self.len() <= BITS;
         let pools = Self::candidates(in_any, self.len());
         if by_bits && self.groups.is_empty() {
+            if self.homes.is_active() {
+                entities.iter().for_each(|&entity| self.homes.vacate(entity));
+            }
             return pools.fold(0, |waiting, bit| {
                 let (mut members, mut len) = ([first; BLOCK], 0);
                 for (entity, signature) in pairs() {

@@ -23,6 +23,8 @@ use crate::storage::MapMemory;
 pub struct MemoryReport {
     /// Slots of ids and signatures.
     pub entities: usize,
+    /// Where entities belong that lie side by side in all their pools.
+    pub homes: usize,
     /// The pools, in the order in which the world came to know the components.
     pub pools: Vec<PoolMemory>,
     /// Plans of queries.
@@ -61,6 +63,7 @@ impl MemoryReport {
     /// All of it, in bytes.
     pub fn total(&self) -> usize {
         self.entities
+            + self.homes
             + self.plans
             + self.commands
             + self.pools.iter().map(|p| p.memory.total() + p.journal.bytes).sum::<usize>()
@@ -84,6 +87,7 @@ impl fmt::Display for MemoryReport {
         }
         writeln!(f, "{:>12} {:>12} {:>10}  (ids and signatures)", "", self.entities, "")?;
         writeln!(f, "{:>12} {:>12} {:>10}  (plans of queries)", "", self.plans, "")?;
+        writeln!(f, "{:>12} {:>12} {:>10}  (homes of entities)", "", self.homes, "")?;
         write!(f, "{} bytes in all, and {} resources", self.total(), self.resources)
     }
 }
@@ -119,6 +123,7 @@ impl World {
         });
         MemoryReport {
             entities: self.entities.heap_bytes(),
+            homes: self.pools.homes.heap_bytes(),
             pools: pools.collect(),
             plans: self.plans.heap_bytes(),
             commands: self.queue_bytes(),
@@ -137,6 +142,7 @@ impl World {
             self.pools.at_mut(id).map_mut().shrink_to_fit();
         }
         self.entities.forget_guesses();
+        self.pools.homes.shrink_to_fit();
         self.plans.clear();
     }
 }

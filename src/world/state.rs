@@ -9,6 +9,7 @@ use std::any::{Any, TypeId};
 use std::mem;
 
 use super::funeral::Funeral;
+use super::homes::Homes;
 use super::pool_box::{AnyPool, Map};
 use super::react::{Event, What};
 use super::{ComponentId, Learnt, World};
@@ -194,19 +195,28 @@ impl World {
     ///
     /// What comes is told to listeners.
     ///
-    /// All that have a component live by that book: who has made the state has asked (W2).
+    /// All that have a component live by that book: who has made the state has asked (W2). Bits of homes are the
+    /// columns, which have the rows that belong to them.
     pub(crate) fn arrive(
         &mut self,
         book: Entities,
         mut columns: Vec<Box<dyn Incoming>>,
         groups: &GroupRecord,
+        homes: Option<Homes>,
     ) {
         // For types that cannot have a pool, while the world is as it was.
-        columns.iter_mut().for_each(|column| _ = column.prepare(self, None));
+        let prepared = columns.iter_mut().map(|column| column.prepare(self, None).index());
+        let ids: Vec<usize> = prepared.collect();
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.relearn(&Learnt::default());
-        self.exchange(book, columns, Arriving::New, false, groups);
+        let gone = self.exchange(book, columns, Arriving::New, false, groups);
+        match homes.and_then(|homes| homes.renumbered(&ids, self.pools.len())) {
+            Some(homes) => self.pools.homes = homes,
+            // Rows are of no use without (A1).
+            None => self.pools.dissolve(),
+        }
+        drop(gone);
         self.fill_groups();
         self.order_groups(groups);
         self.tell_of_arrival();
@@ -222,7 +232,7 @@ impl World {
         groups: &GroupRecord,
     ) {
         // A twin has the same components under the same numbers.
-        self.exchange(book, columns, Arriving::Same, true, groups);
+        _ = self.exchange(book, columns, Arriving::Same, true, groups);
         self.restore_groups(groups);
     }
 
@@ -231,11 +241,11 @@ impl World {
     /// The caller has settled: what listeners have to say comes before anything is exchanged.
     ///
     /// The clock goes on, because others remember its ticks; what is known of changes moves with it.
-    /// Book and columns become those that were there until now; `exchange` lets all columns do so.
+    /// Book, homes and columns become those that were there until now; `exchange` lets all columns do so.
     pub(crate) fn return_to(
         &mut self,
         at: Tick,
-        book: &mut Entities,
+        (book, homes): (&mut Entities, &mut Homes),
         columns: Vec<&mut dyn Returning>,
         groups: &GroupRecord,
         exchange: impl FnOnce(Vec<(&mut dyn Returning, Home<'_>)>, Return),
@@ -252,19 +262,25 @@ impl World {
         // In another world other components may have the same bits.
         let is_home = groups.of.is_some_and(|(world, _)| world == self.number());
         let Self { entities, pools, .. } = self;
-        let homes = pools.at_each_mut(&returned).into_iter().map(Home);
+        // The columns bring the rows that belong to these homes (A1).
+        mem::swap(&mut pools.homes, homes);
+        let places = pools.at_each_mut(&returned).into_iter().map(Home);
         if !is_home {
             book.sign_all(0, 0);
         }
         mem::swap(entities, book);
         let mut signing = Signing::new(entities, is_home);
         let mut pairs = Vec::with_capacity(returned.len());
-        for ((_, column), home) in prepared.into_iter().zip(homes) {
+        for ((_, column), home) in prepared.into_iter().zip(places) {
             signing.sign(column.entities(), home.0.tag().bit);
             pairs.push((column, home));
         }
         signing.sign_rest(groups);
         exchange(pairs, by);
+        if !is_home {
+            // Blocks are of components by their numbers.
+            self.pools.dissolve();
+        }
         self.pools.groups.clear_members();
         let is_left_out = |id: &usize| !returned.iter().any(|known| known.index() == *id);
         for id in (0..self.pools.len()).filter(is_left_out) {
@@ -279,7 +295,8 @@ impl World {
         Funeral::drop_forgotten(&mut self.pools);
     }
 
-    /// `is_signed` says that the words of the book are those of this world; they are zero otherwise.
+    /// `is_signed` says that the words of the book are those of this world; they are zero otherwise. Returns what is to
+    /// be dropped when the books are right.
     fn exchange(
         &mut self,
         book: Entities,
@@ -287,13 +304,12 @@ impl World {
         ticks: Arriving,
         is_signed: bool,
         groups: &GroupRecord,
-    ) {
+    ) -> Vec<Box<dyn Any>> {
         let added = matches!(ticks, Arriving::New).then(|| self.tick());
         let mut prepared = Vec::with_capacity(columns.len());
         for mut column in columns {
             prepared.push((column.prepare(self, added), column));
         }
-        // Dropped when the books are right.
         let mut gone: Vec<Box<dyn Any>> = Vec::with_capacity(prepared.len());
         let Self { entities, pools, .. } = self;
         let past = mem::replace(entities, book);
@@ -306,6 +322,7 @@ impl World {
             gone.push(column.put(Home(pool)));
         }
         signing.sign_rest(groups);
+        gone
     }
 
     /// Empties the world as by [`clear`](Self::clear), whatever listeners have to say.

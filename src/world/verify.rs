@@ -67,6 +67,7 @@ impl World {
         }
         self.check_groups()?;
         self.check_orders()?;
+        self.check_homes()?;
         for id in 0..self.pools.len() {
             if let Err(conflict) = self.pools.at(id).read() {
                 let name = self.pools.at(id).name();

@@ -93,6 +93,9 @@ fn check<D: Term, F: Condition>(
     order.extend(ways);
     shuffle(rng, &mut order[2..]);
 
+    // Through `&mut World` pools may be brought into another order first.
+    _ = world.query_mut::<Entity>();
+    model.read_orders(world);
     let mut want = Want::of::<D, F>(model, driven_by);
     for way in order {
         match way {

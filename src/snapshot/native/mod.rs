@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! magic            8 bytes   "ESKER" 0x1A 0x01 0x02 (the last two: which end of a number is first)
-//! format           u32       1
+//! format           u32       1, or 2 if it has homes
 //! kind             u32       0 all ids, 1 chosen entities, 2 a delta
 //! schema           u32 n     then n × { component or resource u8, name, version u32, form u8, size u32 }
 //! book             the slots of ids as one block, the free list, far and demanded ids;
@@ -10,6 +10,7 @@
 //! columns          for each component of the schema: count u64, ids (listed, as the living, or as an
 //!                  earlier column), length u64, values (one block, or each with its length)
 //! singles          for each resource of the schema: length u64, value
+//! homes            count u64, numbers u64 (`world/homes/record.rs`); not in format 1
 //! checksum         u64       XXH3 of everything before
 //! ```
 //!
@@ -28,8 +29,11 @@ pub(super) use write::{begin as write_header, write, write_columns, write_schema
 /// What a file begins with.
 pub(super) const MAGIC: [u8; 8] = *b"ESKER\x1A\x01\x02";
 
-/// The newest format.
+/// The format of what has no homes: worlds that were not laid out, parts of worlds, deltas, and documents.
 pub(super) const FORMAT: u32 = 1;
+
+/// The newest format: that of worlds that were laid out.
+const FORMAT_WITH_HOMES: u32 = 2;
 
 /// What a file is of.
 pub(super) mod kind {

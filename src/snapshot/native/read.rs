@@ -11,9 +11,10 @@ use super::super::raw::RawColumn;
 use super::super::state::State;
 use super::super::together::{self, Size};
 use super::bytes::Sum;
-use super::{Bytes, FORMAT, LEAST_TO_OMIT, MAGIC, entry, form, ids, kind};
+use super::{Bytes, FORMAT_WITH_HOMES, LEAST_TO_OMIT, MAGIC, entry, form, ids, kind};
 use crate::entity::{Entities, Entity, Record, bytes_of_far};
 use crate::sparse::EntityList;
+use crate::world::Homes;
 
 /// What is spent for each entry of the schema, far slot, demanded id, and value that is kept as
 /// bytes: what it takes in the end, and what it takes on the way there.
@@ -52,7 +53,7 @@ pub(in super::super) struct Parsed {
 /// Reads a whole snapshot.
 pub(in super::super) fn read(all: &[u8], loader: &Loader<'_>) -> Result<State, SnapshotError> {
     let mut bytes = Bytes::new(all);
-    let sum = read_header(&mut bytes)?;
+    let (format, sum) = read_header(&mut bytes)?;
     let mut budget = Budget::new(loader.limit_for(all.len()));
     // Entities are read beside, which can be done with any bytes; values only if the sum is right, because
     // that is up to their types.
@@ -86,20 +87,55 @@ pub(in super::super) fn read(all: &[u8], loader: &Loader<'_>) -> Result<State, S
         let value = value.map_err(why)?;
         state.resources.push(value);
     }
+    if format >= FORMAT_WITH_HOMES {
+        let is_known = |entry: &&Entry| entry.what == What::Component;
+        let is_complete = schema.iter().filter(is_known).count() == state.columns.len();
+        read_homes(&mut bytes, &mut state, is_complete, &mut budget)?;
+    }
     match bytes.left() {
         0 => Ok(state),
         left => Err(bytes.wrong(format!("{left} bytes are left over"))),
     }
 }
 
+/// Reads where entities belong. Where columns were left out, the world finds that out by itself.
+fn read_homes(
+    bytes: &mut Bytes<'_>,
+    state: &mut State,
+    is_complete: bool,
+    budget: &mut Budget,
+) -> Result<(), SnapshotError> {
+    bytes.enter("the homes");
+    let count = bytes.count(8)?;
+    let at = bytes.at();
+    let numbers = bytes.numbers(count)?;
+    if state.is_partial {
+        return Err(bytes.wrong_at(at, "entities that were chosen have no homes"));
+    }
+    if !is_complete {
+        return Ok(());
+    }
+    let columns: Vec<&[Entity]> =
+        state.columns.iter().map(|column| column.column().entities()).collect();
+    let mut spend = |bytes| budget.spend(bytes).map_err(|error| error.to_string());
+    let read = Homes::read(numbers, &columns, &state.book, &mut spend);
+    let why = |why| budget.refusal().unwrap_or_else(|| bytes.wrong_at(at, why));
+    let (homes, rows) = read.map_err(why)?;
+    state.homes = Some(homes);
+    for (column, rows) in state.columns.iter_mut().zip(rows) {
+        column.set_rows(rows);
+    }
+    Ok(())
+}
+
 /// Reads the header, and checks the sum; returns the kind.
 pub(in super::super) fn begin(bytes: &mut Bytes<'_>) -> Result<u32, SnapshotError> {
-    read_header(bytes)?.check()?;
+    read_header(bytes)?.1.check()?;
     bytes.u32()
 }
 
-/// Reads the header up to the kind; returns the sum, which nobody has compared.
-fn read_header<'a>(bytes: &mut Bytes<'a>) -> Result<Sum<'a>, SnapshotError> {
+/// Reads the header up to the kind; returns the format, and the sum, which nobody has compared.
+fn read_header<'a>(bytes: &mut Bytes<'a>) -> Result<(u32, Sum<'a>), SnapshotError> {
     let magic = bytes.take(MAGIC.len())?;
     if magic != MAGIC {
         if magic[..6] == MAGIC[..6] {
@@ -108,13 +144,13 @@ fn read_header<'a>(bytes: &mut Bytes<'a>) -> Result<Sum<'a>, SnapshotError> {
         return Err(bytes.wrong_at(0, "this is not a snapshot of esker's"));
     }
     let found = bytes.u32()?;
-    if found > FORMAT {
-        return Err(SnapshotError::NewerFormat { found, known: FORMAT });
+    if found > FORMAT_WITH_HOMES {
+        return Err(SnapshotError::NewerFormat { found, known: FORMAT_WITH_HOMES });
     }
     if found == 0 {
         return Err(bytes.wrong_at(8, "there is no format 0"));
     }
-    bytes.take_sum()
+    Ok((found, bytes.take_sum()?))
 }
 
 /// A snapshot whose entities were read, and whose values are known to be there.

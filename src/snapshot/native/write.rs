@@ -10,7 +10,7 @@ use super::super::raw::RawColumn;
 use super::super::save::Reporter;
 use super::super::together::{Size, beside};
 use super::bytes::PIECE;
-use super::{FORMAT, LEAST_TO_OMIT, MAGIC, Sink, entry, form, ids, kind};
+use super::{FORMAT, FORMAT_WITH_HOMES, LEAST_TO_OMIT, MAGIC, Sink, entry, form, ids, kind};
 use crate::entity::{Entities, Entity};
 
 /// Writes a whole snapshot.
@@ -24,7 +24,8 @@ pub(in super::super) fn write(
         Book::Whole(_) => kind::WHOLE,
         Book::Chosen(_) => kind::CHOSEN,
     };
-    begin(&mut sink, what)?;
+    let format = if gathered.homes.is_some() { FORMAT_WITH_HOMES } else { FORMAT };
+    begin_as(&mut sink, format, what)?;
     let Gathered { columns, singles, raw, .. } = gathered;
     sink.u32((columns.len() + raw.len() + singles.len()) as u32)?;
     write_schema(&mut sink, columns)?;
@@ -65,6 +66,10 @@ pub(in super::super) fn write(
         sink.put(&bytes)?;
         report.written(name, 1);
     }
+    if let Some(homes) = &gathered.homes {
+        sink.u64(homes.len() as u64)?;
+        sink.numbers(homes.iter().copied())?;
+    }
     sink.finish()
 }
 
@@ -72,8 +77,12 @@ pub(in super::super) fn begin<W: Write>(
     sink: &mut Sink<W>,
     kind: u32,
 ) -> Result<(), SnapshotError> {
+    begin_as(sink, FORMAT, kind)
+}
+
+fn begin_as<W: Write>(sink: &mut Sink<W>, format: u32, kind: u32) -> Result<(), SnapshotError> {
     sink.put(&MAGIC)?;
-    sink.u32(FORMAT)?;
+    sink.u32(format)?;
     sink.u32(kind)
 }
 

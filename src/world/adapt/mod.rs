@@ -144,7 +144,13 @@ impl World {
 
     fn know(&mut self, learnt: &Learnt) {
         for id in 0..self.pools.len() {
-            self.pools.at_mut(id).set_sorted(learnt.sorted.contains(&(id as u32)));
+            let pool = self.pools.at_mut(id);
+            let is_sorted = learnt.sorted.contains(&(id as u32));
+            if pool.is_sorted() != is_sorted {
+                pool.set_sorted(is_sorted);
+                pool.drop_rows();
+                self.pools.homes.renew();
+            }
         }
         self.adapt(learnt.budget);
         if let Some(adapt) = &mut self.adapt {

@@ -117,6 +117,7 @@ impl World {
         // Alone: it has no components yet, or somebody has given it some and it stays.
         if self.gate(entity).is_ok_and(|gate| *gate.word == 0) {
             _ = self.entities.release(entity);
+            self.pools.homes.vacate(entity);
         }
     }
 

@@ -60,7 +60,10 @@ impl Provider<'_> {
         let Some(word) = entities.word_mut(entity) else { return };
         let has_one = pools.get_mut::<T>().is_some_and(|pool| pool.cell.get_mut().contains(entity));
         if !has_one {
-            Gate { pools, word, entity }.insert(make());
+            let mut gate = Gate::new(pools, word, entity);
+            let before = *gate.word;
+            gate.insert(make());
+            gate.note_change(before);
         }
     }
 }

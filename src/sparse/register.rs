@@ -1,0 +1,184 @@
+//! The register of homes: who belongs in which row of which block.
+//!
+//! # Invariants
+//! - **A3** – a row has one tenant at most: the index that is written down for it, if that has it as its home. Only who
+//!   lives has a home.
+
+use std::fmt;
+
+/// A row of a block: where an entity belongs, in each set that has the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Home {
+    pub(crate) block: u32,
+    pub(crate) row: u32,
+}
+
+/// As the block of a home: the entity has none, or waits for one of the archetype that stands as row.
+const NO_BLOCK: u32 = u32::MAX;
+const WAITS: u32 = u32::MAX - 1;
+
+impl Home {
+    /// The home of one that has none.
+    pub(crate) const NONE: Self = Self { block: NO_BLOCK, row: 0 };
+
+    /// The home of one that waits for a row of an archetype.
+    pub(crate) const fn waiting(archetype: u32) -> Self {
+        Self { block: WAITS, row: archetype }
+    }
+
+    /// The archetype that one without a row waits for.
+    pub(crate) fn waits_for(self) -> Option<usize> {
+        (self.block == WAITS).then_some(self.row as usize)
+    }
+
+    /// Whether it is a row of a block.
+    #[inline(always)]
+    pub(crate) fn is_row(self) -> bool {
+        self.block < WAITS
+    }
+}
+
+impl fmt::Display for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_row() {
+            true => write!(f, "row {} of block {}", self.row, self.block),
+            false => f.write_str("no row"),
+        }
+    }
+}
+
+/// Who belongs where.
+#[derive(Debug, Default)]
+pub(crate) struct Register {
+    /// By index of the entity.
+    homes: Vec<Home>,
+    /// By block and row: the index that was the last to get it.
+    tenants: Vec<Vec<u32>>,
+}
+
+/// The tenant of a row that never had one.
+const NOBODY: u32 = u32::MAX;
+
+impl Clone for Register {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// In the memory that is there.
+    fn clone_from(&mut self, other: &Self) {
+        let Self { homes, tenants } = other;
+        self.homes.clone_from(homes);
+        self.tenants.clone_from(tenants);
+    }
+}
+
+impl Register {
+    /// The home of an index.
+    #[inline(always)]
+    pub(crate) fn home(&self, index: u32) -> Home {
+        self.homes.get(index as usize).copied().unwrap_or(Home::NONE)
+    }
+
+    /// The index whose home this is.
+    #[inline]
+    pub(crate) fn tenant(&self, home: Home) -> Option<u32> {
+        let index = *self.tenants.get(home.block as usize)?.get(home.row as usize)?;
+        (self.home(index) == home).then_some(index)
+    }
+
+    /// Gives an index a home, which is nobody else's.
+    pub(crate) fn assign(&mut self, index: u32, home: Home) {
+        debug_assert!(self.tenant(home).is_none(), "A3");
+        let at = index as usize;
+        if at >= self.homes.len() {
+            self.homes.resize(at + 1, Home::NONE);
+        }
+        self.homes[at] = home;
+        if home.is_row() {
+            self.tenants[home.block as usize][home.row as usize] = index;
+        }
+    }
+
+    /// Takes the home of an index away and returns it.
+    #[inline(always)]
+    pub(crate) fn vacate(&mut self, index: u32) -> Home {
+        match self.homes.get_mut(index as usize) {
+            Some(home) => std::mem::replace(home, Home::NONE),
+            None => Home::NONE,
+        }
+    }
+
+    /// The first index from which on nobody has a home, nor waits for one.
+    #[cfg(feature = "serde")]
+    pub(crate) fn len(&self) -> usize {
+        self.homes.iter().rposition(|&home| home != Home::NONE).map_or(0, |last| last + 1)
+    }
+
+    /// Makes room for indices.
+    pub(crate) fn reserve(&mut self, indices: usize) {
+        self.homes.reserve(indices);
+    }
+
+    /// Adds a block of so many rows, all vacant; returns its number.
+    pub(crate) fn add_block(&mut self, rows: usize) -> u32 {
+        self.tenants.push(vec![NOBODY; rows]);
+        (self.tenants.len() - 1) as u32
+    }
+
+    /// Number of rows in a block, if there is such a block.
+    pub(crate) fn rows_of(&self, block: u32) -> Option<usize> {
+        Some(self.tenants.get(block as usize)?.len())
+    }
+
+    /// Who has a row, and which one.
+    pub(crate) fn homes(&self) -> impl Iterator<Item = (u32, Home)> {
+        (0..).zip(self.homes.iter().copied()).filter(|(_, home)| home.is_row())
+    }
+
+    /// Checks A3.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match self.homes().find(|&(index, home)| self.tenant(home) != Some(index)) {
+            Some((index, home)) => {
+                Err(format!("A3: {home} is the home of index {index}, who is not its tenant"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Gives back unused room.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.homes.shrink_to_fit();
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let tenants = self.tenants.iter().map(|rows| rows.capacity() * size_of::<u32>());
+        tenants.sum::<usize>()
+            + self.homes.capacity() * size_of::<Home>()
+            + self.tenants.capacity() * size_of::<Vec<u32>>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_with_two_tenants_is_found() {
+        let mut register = Register::default();
+        let block = register.add_block(3);
+        (0..3).for_each(|row| register.assign(10 + row, Home { block, row }));
+        register.vacate(11);
+        assert_eq!(register.tenant(Home { block, row: 1 }), None);
+        register.check().unwrap();
+
+        // Nobody was asked whether it is vacant.
+        register.homes[11] = Home { block, row: 2 };
+
+        let error = register.check().unwrap_err();
+        assert_eq!(error, "A3: row 2 of block 0 is the home of index 11, who is not its tenant");
+        register.homes[11] = Home { block, row: 3 };
+        assert!(register.check().is_err(), "there is no such row");
+    }
+}

@@ -1,0 +1,240 @@
+//! Rows: stretches of a packed array whose order other sets share.
+//!
+//! A *block* is a list of rows that several sets have in common. In each of them it is a *band*: a stretch of
+//! positions, of which position `start + r` is the place of row `r`. A position is *placed* if the entity there is
+//! the one that has that row. All others are loose: they are found by look-up, as if there were no rows.
+//!
+//! A set does not know who has a row. Whoever does marks positions; every other change of a position takes the
+//! mark away, so a set can be changed by anybody, and the worst that comes of it is a look-up.
+//!
+//! # Invariants
+//! - **A1** – positions of two sets that are placed in the same row of the same block hold the same entity.
+//! - **A2** – bands do not overlap and are in ascending order; no position outside of a band, and none from the
+//!   length of the set on, is placed.
+
+use super::Home;
+
+/// A block in one set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Band {
+    /// Position of row 0.
+    pub(crate) start: u32,
+    /// Number of rows. The set may be shorter.
+    pub(crate) len: u32,
+    /// Number of the block.
+    pub(crate) block: u32,
+}
+
+impl Band {
+    /// The position behind the last row.
+    #[inline]
+    pub(crate) fn end(self) -> usize {
+        self.start as usize + self.len as usize
+    }
+}
+
+/// Where a block does not occur.
+const NOWHERE: u32 = u32::MAX;
+
+/// The bands of a set, and which of their positions are placed.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    bands: Vec<Band>,
+    /// By block: the position of its row 0, or `NOWHERE`.
+    starts: Vec<u32>,
+    /// By position. One word more than needed, so that 64 bits can be read from any position on.
+    placed: Vec<u64>,
+    /// Positions that are placed.
+    count: usize,
+    /// The least length of the set since it was settled.
+    low: usize,
+}
+
+impl Clone for Rows {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// In the memory that is there: states that are kept are copied again and again.
+    fn clone_from(&mut self, other: &Self) {
+        let Self { bands, starts, placed, count, low } = other;
+        self.bands.clone_from(bands);
+        self.starts.clone_from(starts);
+        self.placed.clone_from(placed);
+        (self.count, self.low) = (*count, *low);
+    }
+}
+
+impl Rows {
+    /// Rows of which nothing is placed yet. Bands in ascending order.
+    pub(crate) fn new(bands: Vec<Band>) -> Self {
+        debug_assert!(bands.windows(2).all(|pair| pair[0].end() <= pair[1].start as usize), "A2");
+        let blocks = bands.iter().map(|band| band.block as usize + 1).max().unwrap_or(0);
+        let mut starts = vec![NOWHERE; blocks];
+        for band in &bands {
+            starts[band.block as usize] = band.start;
+        }
+        let end = bands.last().map_or(0, |band| band.end());
+        Self { bands, starts, placed: vec![0; end.div_ceil(64) + 1], count: 0, low: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn bands(&self) -> &[Band] {
+        &self.bands
+    }
+
+    /// Positions that are placed.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The position of row 0 of a block, if it occurs here.
+    #[inline]
+    pub(crate) fn start_of(&self, block: u32) -> Option<usize> {
+        match self.starts.get(block as usize) {
+            Some(&start) if start != NOWHERE => Some(start as usize),
+            _ => None,
+        }
+    }
+
+    /// Whether a position is placed.
+    #[inline]
+    pub(crate) fn is_placed(&self, at: usize) -> bool {
+        self.placed.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+
+    /// Whether each of 64 positions is placed, the first in the lowest bit.
+    #[inline]
+    pub(crate) fn bits(&self, at: usize) -> u64 {
+        let (word, shift) = (at / 64, at % 64);
+        let Some(pair) = self.placed.get(word..word + 2) else { return 0 };
+        // In two steps: a shift by 64 is none.
+        pair[0] >> shift | pair[1] << 1 << (63 - shift)
+    }
+
+    /// Marks a position of a band as placed.
+    #[inline]
+    pub(crate) fn place(&mut self, at: usize) {
+        let bit = 1 << (at % 64);
+        let word = &mut self.placed[at / 64];
+        self.count += usize::from(*word & bit == 0);
+        *word |= bit;
+    }
+
+    /// The position of a home in this set, if its block occurs here.
+    #[inline(always)]
+    pub(crate) fn position_of(&self, home: Home) -> Option<usize> {
+        Some(self.start_of(home.block)? + home.row as usize)
+    }
+
+    /// The home whose position this is.
+    pub(crate) fn home_at(&self, at: usize) -> Option<Home> {
+        let after = self.bands.partition_point(|band| band.start as usize <= at);
+        let band = self.bands[..after].last().filter(|band| at < band.end())?;
+        Some(Home { block: band.block, row: (at - band.start as usize) as u32 })
+    }
+
+    /// Adds a block behind all others; returns the position of its row 0.
+    pub(crate) fn append(&mut self, block: u32, len: usize) -> usize {
+        let start = self.bands.last().map_or(0, |band| band.end());
+        self.bands.push(Band { start: start as u32, len: len as u32, block });
+        if self.starts.len() <= block as usize {
+            self.starts.resize(block as usize + 1, NOWHERE);
+        }
+        self.starts[block as usize] = start as u32;
+        self.placed.resize((start + len).div_ceil(64) + 1, 0);
+        start
+    }
+
+    /// The last position is gone: the set has this length now.
+    #[inline(always)]
+    pub(crate) fn shorten(&mut self, len: usize) {
+        self.unplace(len);
+        self.low = self.low.min(len);
+    }
+
+    /// The least length of a set of this length since this was asked.
+    pub(crate) fn take_low(&mut self, len: usize) -> usize {
+        std::mem::replace(&mut self.low, len)
+    }
+
+    /// The least length of the set since this was asked.
+    pub(crate) fn low(&self) -> usize {
+        self.low
+    }
+
+    /// Takes the mark of a position away, if it has one.
+    #[inline]
+    pub(crate) fn unplace(&mut self, at: usize) {
+        let bit = 1 << (at % 64);
+        if let Some(word) = self.placed.get_mut(at / 64) {
+            self.count -= usize::from(*word & bit != 0);
+            *word &= !bit;
+        }
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.bands.capacity() * size_of::<Band>()
+            + self.starts.capacity() * size_of::<u32>()
+            + self.placed.capacity() * size_of::<u64>()
+    }
+
+    /// Checks A2 for a set of this length.
+    pub(crate) fn check(&self, len: usize) -> Result<(), String> {
+        if !self.bands.windows(2).all(|pair| pair[0].end() <= pair[1].start as usize) {
+            return Err("A2: bands overlap".to_owned());
+        }
+        for band in &self.bands {
+            if self.start_of(band.block) != Some(band.start as usize) {
+                return Err(format!("A2: block {} is not found at its start", band.block));
+            }
+        }
+        let is_in_band = |at: usize| {
+            let after = self.bands.partition_point(|band| band.start as usize <= at);
+            after > 0 && at < self.bands[after - 1].end()
+        };
+        let mut placed = (0..self.placed.len() * 64).filter(|&at| self.is_placed(at));
+        if let Some(at) = placed.clone().find(|&at| at >= len || !is_in_band(at)) {
+            return Err(format!("A2: position {at} of {len} is placed outside of all bands"));
+        }
+        match placed.by_ref().count() {
+            count if count == self.count => Ok(()),
+            count => Err(format!("A2: {count} positions are placed, {} counted", self.count)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixty_four_bits_are_read_from_any_position_on() {
+        let mut rows = Rows::new(vec![Band { start: 3, len: 400, block: 2 }]);
+        let is_placed = |at: usize| (3..403).contains(&at) && at * 7 % 5 != 2;
+        (0..500).filter(|&at| is_placed(at)).for_each(|at| rows.place(at));
+        rows.check(403).unwrap();
+        for at in 0..700 {
+            let expected = (0..64).filter(|nth| is_placed(at + nth)).map(|nth| 1 << nth).sum();
+            assert_eq!(rows.bits(at), expected, "from {at} on");
+            assert_eq!(rows.is_placed(at), is_placed(at));
+        }
+        assert_eq!((rows.start_of(2), rows.start_of(1), rows.start_of(9)), (Some(3), None, None));
+    }
+
+    #[test]
+    fn marks_are_counted_once() {
+        let mut rows = Rows::new(vec![Band { start: 0, len: 100, block: 0 }]);
+        (10..90).for_each(|at| rows.place(at));
+        rows.place(20);
+        rows.unplace(30);
+        rows.unplace(30);
+        rows.unplace(5000);
+        assert_eq!(rows.count(), 79);
+        rows.check(90).unwrap();
+        assert!(rows.check(80).unwrap_err().contains("A2"));
+    }
+}

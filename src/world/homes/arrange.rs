@@ -1,0 +1,109 @@
+//! Brings the pools of a world into the order of its archetypes.
+
+use rustc_hash::FxHashMap;
+
+use super::super::World;
+use super::super::codes::BITS;
+use super::super::pools::Pools;
+use super::Home;
+use super::rehouse::{LEAST, bits};
+use crate::entity::Entity;
+use crate::sparse::Band;
+
+impl World {
+    /// Brings entities of the same archetype together, in the same order in all their pools.
+    ///
+    /// # Complexity
+    /// O(living entities and their components); a value is moved if it is not at its place.
+    pub(super) fn arrange(&mut self) {
+        let able = self.pools.able();
+        let living: Vec<(Entity, u64)> =
+            self.entities.iter().map(|entity| (entity, self.signature(entity) & able)).collect();
+        self.pools.lay_out(&living, able);
+    }
+}
+
+impl Pools {
+    /// Components whose pools may be arranged, as bits: those whose order belongs to nobody.
+    pub(super) fn able(&self) -> u64 {
+        if self.len() > BITS || self.len() == 0 {
+            return 0;
+        }
+        let is_able = |id: &usize| !self.at(*id).tag().is_owned && !self.at(*id).is_sorted();
+        (0..self.len()).filter(is_able).fold(0, |able, id| able | 1 << id)
+    }
+
+    fn lay_out(&mut self, living: &[(Entity, u64)], able: u64) {
+        let old = std::mem::take(&mut self.homes);
+        let homes = &mut self.homes;
+        homes.bound(able, living.len());
+        // Ascending.
+        let near = living.partition_point(|(entity, _)| entity.index() < homes.reach);
+        let living = &living[..near];
+        let last = living.last().map_or(0, |(entity, _)| entity.index() as usize + 1);
+        homes.restless = old.restless;
+        homes.usual = usual(living, old.restless);
+        homes.idle = homes.find_idle();
+        homes.is_active = true;
+        homes.register.reserve(last);
+        // By what they have in their homes, in the order of their indices; not by numbers of components, which a world
+        // that was loaded gives out anew.
+        let mut numbers: FxHashMap<u64, usize> = FxHashMap::default();
+        let mut kinds: Vec<(u64, Vec<Entity>)> = Vec::new();
+        for &(entity, signature) in living {
+            let key = homes.key(signature);
+            let at = *numbers.entry(key).or_insert(kinds.len());
+            if at == kinds.len() {
+                kinds.push((key, Vec::new()));
+            }
+            kinds[at].1.push(entity);
+        }
+        kinds.retain(|&(key, _)| key != 0);
+        for (mask, entities) in &mut kinds {
+            let number = homes.archetype_of(*mask);
+            if entities.len() < LEAST {
+                let waiting = std::mem::take(entities);
+                waiting
+                    .iter()
+                    .for_each(|e| homes.register.assign(e.index(), Home::waiting(number)));
+                homes.archetypes[number as usize].waiting = waiting;
+                continue;
+            }
+            homes.open_block(number, entities);
+        }
+        kinds.retain(|(_, entities)| !entities.is_empty());
+        let mut bands = Vec::new();
+        for id in 0..self.len() {
+            bands.clear();
+            let mut start = 0;
+            for (block, (_, entities)) in
+                (0..).zip(&kinds).filter(|(_, kind)| kind.0 >> id & 1 == 1)
+            {
+                let len = entities.len() as u32;
+                bands.push(Band { start, len, block });
+                start += len;
+            }
+            let (homes, pool) = self.homes_and(id);
+            pool.line_up(&bands, &homes.register);
+        }
+    }
+}
+
+/// By core: the restless components that more than half of its entities have.
+fn usual(living: &[(Entity, u64)], restless: u64) -> FxHashMap<u64, u64> {
+    let mut counts: FxHashMap<u64, (usize, [u32; BITS])> = FxHashMap::default();
+    if restless == 0 {
+        return FxHashMap::default();
+    }
+    for &(_, signature) in living.iter().filter(|(_, signature)| *signature != 0) {
+        let (all, each) = counts.entry(signature & !restless).or_insert((0, [0; BITS]));
+        *all += 1;
+        bits(signature & restless).for_each(|id| each[id] += 1);
+    }
+    let most = |(all, each): (usize, [u32; BITS])| {
+        bits(restless)
+            .filter(|&id| each[id] as usize * 2 > all)
+            .fold(0, |usual, id| usual | 1 << id)
+    };
+    counts.into_iter().map(|(core, counted)| (core, most(counted))).collect()
+}

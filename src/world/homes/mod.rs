@@ -1,0 +1,272 @@
+//! Homes: entities that have the same components lie side by side, in one order, in all their pools.
+//!
+//! An *archetype* is a set of components. A *block* is a list of rows of one archetype. The *home* of an entity is a
+//! row of a block. In every pool of the archetype a block is a band (`sparse/rows.rs`), and the entity lies at the
+//! position of its row there, unless something has moved it: then it is *loose* in that pool and is looked up.
+//!
+//! Structural change only takes notes: a death leaves its row vacant; a birth, and a change of components, makes a
+//! *stray*. [`tidy`](World::tidy) works off the notes before the next walk through `&mut World` and at each refresh:
+//! a stray takes a vacant row of its archetype, the last rows fill the gaps that remain, and where enough strays wait, they get
+//! a new block at the end of their pools. The cost follows the number of changes. When too many rows are vacant, all
+//! pools are laid out anew.
+//!
+//! A component that comes and goes is *restless*: its toggles move nothing else. It is part of a home only where most
+//! entities that are alike otherwise have it; a value that comes back goes to its row then.
+//!
+//! The order of pools depends on all this, so clones, kept states and native files have it, too (T2; `copy.rs`, `record.rs`).
+//!
+//! Nothing here knows a component type, and memory safety rests on two things: a row is the home of one entity
+//! at most (A3, `sparse/register.rs`), and only that entity is marked as placed there (A1).
+//!
+//! # Invariants
+//! - **A4** – of the rows of an archetype the first `used` have tenants, but for those in its list of gaps; no others have.
+
+mod arrange;
+mod check;
+mod copy;
+#[cfg(feature = "serde")]
+mod record;
+mod rehouse;
+
+use rustc_hash::FxHashMap;
+
+use super::World;
+use super::codes::BITS;
+use crate::entity::Entity;
+use crate::sparse::{Home, Register};
+
+/// Components that entities have in common.
+#[derive(Debug, Default)]
+struct Archetype {
+    mask: u64,
+    blocks: Vec<u32>,
+    /// Rows of its blocks, and how many of them are in use: the first ones but for gaps.
+    rows: u32,
+    used: u32,
+    /// Rows in use that have lost their tenants since the last round.
+    gaps: Vec<Home>,
+    /// Whether it is in the list of those that had gaps since then.
+    is_listed: bool,
+    /// Entities that found no row, and some that have gone since: one waits as long as its home says so.
+    waiting: Vec<Entity>,
+}
+
+/// A list of rows of one archetype.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    archetype: u32,
+    /// Number of its first row among all rows of the archetype.
+    first: u32,
+}
+
+/// Where entities belong.
+#[derive(Debug, Default)]
+pub(crate) struct Homes {
+    /// Whether the pools have been laid out.
+    is_active: bool,
+    register: Register,
+    blocks: Vec<Block>,
+    archetypes: Vec<Archetype>,
+    by_mask: FxHashMap<u64, u32>,
+    /// Entities that may have to move: newborns, and those whose components have changed.
+    strays: Vec<Entity>,
+    /// Rows of all blocks, and of those that came since the last layout.
+    rows: usize,
+    new_rows: usize,
+    /// Archetypes that had gaps since the last round.
+    gappy: Vec<u32>,
+    /// Components whose pools have a common order, as bits: those whose order belongs to nobody.
+    able: u64,
+    /// How many strays are noted before it is cheaper to lay all pools out anew.
+    most: usize,
+    /// Indices from here on have no homes: few ids are so far from the others, and the register has a place for each
+    /// index below them.
+    reach: u32,
+    /// Rows without a tenant, in all.
+    vacant: usize,
+    /// Components that come and go, as bits.
+    restless: u64,
+    /// Those of them that are part of no home.
+    idle: u64,
+    /// By core, which is what an entity has beside them: those of them that most with that core have.
+    usual: FxHashMap<u64, u64>,
+    /// By component: how often it was taken from a living entity in this window.
+    lost: Vec<u32>,
+    /// Rounds of settling in this window.
+    rounds: u32,
+    /// Whether pools are to be laid out anew whatever the counts say.
+    is_stale: bool,
+}
+
+/// Entities from which on a world is laid out. Smaller ones are walked as fast as they are.
+const SMALL: usize = 256;
+
+impl Homes {
+    /// Whether changes are noted.
+    #[inline(always)]
+    pub(crate) fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    /// Whether there is something to work off, in a world of so many entities and pools.
+    #[inline(always)]
+    fn is_due(&self, living: usize, pools: usize) -> bool {
+        match self.is_active() {
+            true => !self.strays.is_empty() || !self.gappy.is_empty() || self.is_stale,
+            false => living >= SMALL && pools <= BITS,
+        }
+    }
+
+    /// Whether so many rows are vacant, or have come since, that a new layout pays.
+    fn is_worn(&self) -> bool {
+        self.vacant > self.rows / 8 + SMALL / 2 || self.new_rows > self.rows / 2 + SMALL
+    }
+
+    /// The home of an entity, if it has one.
+    #[inline]
+    fn of(&self, entity: Entity) -> Option<Home> {
+        Some(self.register.home(entity.index())).filter(|home| home.is_row())
+    }
+
+    /// The components of the home of an entity.
+    fn mask_of(&self, home: Home) -> u64 {
+        self.archetypes[self.blocks[home.block as usize].archetype as usize].mask
+    }
+
+    /// The entity dies: its row is vacant.
+    #[inline]
+    pub(crate) fn vacate(&mut self, entity: Entity) {
+        let home = self.register.vacate(entity.index());
+        if home.is_row() {
+            let number = self.blocks[home.block as usize].archetype;
+            let archetype = &mut self.archetypes[number as usize];
+            if !archetype.is_listed {
+                archetype.is_listed = true;
+                self.gappy.push(number);
+            }
+            archetype.gaps.push(home);
+            self.vacant += 1;
+        }
+    }
+
+    /// An entity was born, or its components have changed.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, entity: Entity) {
+        if self.strays.len() < self.most {
+            self.strays.push(entity);
+        } else {
+            self.is_stale = true;
+        }
+    }
+
+    /// Entities were born.
+    pub(crate) fn note_all(&mut self, entities: impl Iterator<Item = Entity>) {
+        if self.is_active() {
+            entities.for_each(|entity| self.note(entity));
+        }
+    }
+
+    /// The components of a living entity have changed.
+    #[inline(always)]
+    pub(crate) fn note_change(&mut self, entity: Entity, before: u64, now: u64) {
+        if (before ^ now) & !self.idle != 0 {
+            self.note(entity);
+        }
+        self.count_lost(before & !now);
+    }
+
+    /// A living entity has lost these components.
+    #[inline(always)]
+    fn count_lost(&mut self, mut components: u64) {
+        if components != 0 && self.lost.is_empty() {
+            self.lost.resize(BITS, 0);
+        }
+        while components != 0 {
+            let lost = &mut self.lost[components.trailing_zeros() as usize];
+            *lost = lost.saturating_add(1);
+            components &= components - 1;
+        }
+    }
+
+    /// So many living entities have lost a component, which nobody has any more.
+    pub(crate) fn note_emptied(&mut self, component: usize, members: usize) {
+        if self.is_active() && component < BITS {
+            self.lost.resize(BITS, 0);
+            let lost = &mut self.lost[component];
+            *lost = lost.saturating_add(members as u32);
+        }
+    }
+
+    /// The order of a pool belongs to somebody else now, or to nobody any more. A world that was loaded, whose groups are
+    /// built again, has homes without it already, and goes on with them.
+    pub(crate) fn renew_for(&mut self, component: usize, is_taken: bool) {
+        if component < BITS && (self.able >> component & 1 == 1) == is_taken {
+            self.renew();
+        }
+    }
+
+    /// All pools are to be laid out anew.
+    pub(crate) fn renew(&mut self) {
+        self.is_stale = self.is_active();
+    }
+
+    /// The components of an entity that may be part of its home.
+    fn part_of(&self, entity: Entity, signature: u64) -> u64 {
+        if entity.index() < self.reach { signature & self.able } else { 0 }
+    }
+
+    /// The archetype of these components.
+    fn archetype_of(&mut self, mask: u64) -> u32 {
+        let next = self.archetypes.len() as u32;
+        let number = *self.by_mask.entry(mask).or_insert(next);
+        if number == next {
+            self.archetypes.push(Archetype { mask, ..Archetype::default() });
+        }
+        number
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let lists = self.archetypes.iter().map(|archetype| {
+            archetype.gaps.capacity() * size_of::<Home>()
+                + archetype.blocks.capacity() * size_of::<u32>()
+                + archetype.waiting.capacity() * size_of::<Entity>()
+        });
+        lists.sum::<usize>()
+            + self.register.heap_bytes()
+            + self.blocks.capacity() * size_of::<Block>()
+            + self.gappy.capacity() * size_of::<u32>()
+            + self.archetypes.capacity() * size_of::<Archetype>()
+            + self.by_mask.capacity() * size_of::<(u64, u32)>()
+            + self.strays.capacity() * size_of::<Entity>()
+            + self.lost.capacity() * size_of::<u32>()
+            + self.usual.capacity() * size_of::<(u64, u64)>()
+    }
+
+    /// Gives back memory that serves nothing.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.register.shrink_to_fit();
+        self.strays.shrink_to_fit();
+        self.archetypes.iter_mut().for_each(|archetype| {
+            archetype.gaps.shrink_to_fit();
+            archetype.waiting.shrink_to_fit();
+        });
+    }
+}
+
+impl World {
+    /// The home of an entity, if it has one.
+    #[inline]
+    pub(crate) fn home_of(&self, entity: Entity) -> Option<Home> {
+        self.pools.homes.of(entity)
+    }
+
+    /// Works off what was noted since the last time, if there is something.
+    ///
+    /// A world that adapts brings its pools into another order.
+    #[inline(always)]
+    pub(crate) fn tidy(&mut self) {
+        if self.pools.homes.is_due(self.entities.len(), self.pools.len()) && !self.is_adaptive() {
+            self.rehouse();
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Homes as numbers, for files.
+//!
+//! ```text
+//! able, restless, most, reach, new rows, rounds, is stale, indices
+//! for each column       how often it was lost
+//! n                     then n × { core, usual }
+//! n archetypes          then n × { mask, used, n gaps, n × gap, n waiting, n × entity }
+//! n blocks              then n × { archetype, n rows, n × tenant, or -1 }
+//! n who wait            then n × { index, archetype }
+//! n strays              then n × entity
+//! for each column       0, or n bands + 1, the least length, n × block
+//! ```
+//!
+//! Bits of masks are columns of the file. What follows from the rest is not written: homes from tenants, the starts of
+//! bands from their lengths, and marks from homes. Who is at its place without a mark gets one: no order depends on that.
+
+use rustc_hash::FxHashMap;
+
+use super::super::codes::BITS;
+use super::rehouse::bits;
+use super::{Archetype, Block, Home, Homes};
+use crate::entity::{Entities, Entity};
+use crate::sparse::{Band, Rows};
+
+/// A row without a tenant.
+const NOBODY: u64 = u64::MAX;
+
+/// Two numbers in one.
+fn pair(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn split(pair: u64) -> (u32, u32) {
+    ((pair >> 32) as u32, pair as u32)
+}
+
+impl Homes {
+    /// Homes as numbers, for columns with these component numbers and rows; nothing if some component has no
+    /// column, or if ids are too far apart: a book of so many slots is in the file.
+    pub(crate) fn record(
+        &self,
+        ids: &[usize],
+        rows: &[Option<&Rows>],
+        slots: usize,
+    ) -> Option<Vec<u64>> {
+        let known = ids.iter().filter(|&&id| id < BITS).fold(0, |all, id| all | 1 << id);
+        let is_known = |archetype: &Archetype| archetype.mask & !known == 0;
+        let indices = self.register.len();
+        let is_recorded = self.is_active && ids.len() <= BITS && indices <= slots;
+        if !is_recorded || !self.archetypes.iter().all(is_known) {
+            return None;
+        }
+        let mask = |mask: u64| {
+            let columns =
+                ids.iter().enumerate().filter(|&(_, &id)| id < BITS && mask >> id & 1 == 1);
+            columns.fold(0, |all, (column, _)| all | 1_u64 << column)
+        };
+        let mut out = vec![
+            mask(self.able),
+            mask(self.restless),
+            self.most as u64,
+            u64::from(self.reach),
+            self.new_rows as u64,
+            u64::from(self.rounds),
+            u64::from(self.is_stale),
+            indices as u64,
+        ];
+        out.extend(ids.iter().map(|&id| u64::from(self.lost.get(id).copied().unwrap_or(0))));
+        let mut usual: Vec<(u64, u64)> =
+            self.usual.iter().map(|(&core, &usual)| (mask(core), mask(usual))).collect();
+        usual.sort_unstable();
+        out.push(usual.len() as u64);
+        out.extend(usual.into_iter().flat_map(|(core, usual)| [core, usual]));
+        out.push(self.archetypes.len() as u64);
+        for archetype in &self.archetypes {
+            let Archetype { used, gaps, waiting, .. } = archetype;
+            out.extend([mask(archetype.mask), u64::from(*used), gaps.len() as u64]);
+            out.extend(gaps.iter().map(|gap| pair(gap.block, gap.row)));
+            out.push(waiting.len() as u64);
+            out.extend(waiting.iter().map(|entity| entity.to_bits()));
+        }
+        out.push(self.blocks.len() as u64);
+        for (number, block) in (0..).zip(&self.blocks) {
+            let rows = self.register.rows_of(number).unwrap_or(0) as u32;
+            out.extend([u64::from(block.archetype), u64::from(rows)]);
+            let tenant = |row| self.register.tenant(Home { block: number, row });
+            out.extend((0..rows).map(|row| tenant(row).map_or(NOBODY, u64::from)));
+        }
+        let who_wait = (0..indices as u32)
+            .filter_map(|index| Some((index, self.register.home(index).waits_for()?)));
+        let who_wait: Vec<u64> =
+            who_wait.map(|(index, archetype)| pair(index, archetype as u32)).collect();
+        for list in [who_wait, self.strays.iter().map(|stray| stray.to_bits()).collect()] {
+            out.push(list.len() as u64);
+            out.extend(list);
+        }
+        for rows in rows {
+            let Some(rows) = rows else {
+                out.push(0);
+                continue;
+            };
+            out.extend([rows.bands().len() as u64 + 1, rows.low() as u64]);
+            out.extend(rows.bands().iter().map(|band| u64::from(band.block)));
+        }
+        Some(out)
+    }
+
+    /// Reads what `record` has made, for columns of these entities, which live by that book; believes nothing. Returns
+    /// homes whose bits are columns, and the rows of each column. Memory is spent before it is taken; if there is not so much, it ends.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(crate) fn read(
+        numbers: impl ExactSizeIterator<Item = u64>,
+        columns: &[&[Entity]],
+        book: &Entities,
+        spend: &mut dyn FnMut(usize) -> Result<(), String>,
+    ) -> Result<(Self, Vec<Option<Rows>>), String> {
+        let mut from = Numbers(numbers);
+        if columns.len() > BITS {
+            return Err("no world with so many components has homes".to_owned());
+        }
+        let all = if columns.len() == BITS { u64::MAX } else { (1 << columns.len()) - 1 };
+        // For what is made of each number, tables included.
+        spend(from.0.len().saturating_mul(28))?;
+        let mut homes = Self { is_active: true, ..Self::default() };
+        (homes.able, homes.restless) = (from.below(all, "mask")?, from.below(all, "mask")?);
+        homes.most = from.below(u64::from(u32::MAX) + 1024, "limit")? as usize;
+        homes.reach = from.below(u32::MAX.into(), "index")? as u32;
+        homes.new_rows = from.below(u32::MAX.into(), "number of rows")? as usize;
+        homes.rounds = from.below(1 << 16, "number of rounds")? as u32;
+        homes.is_stale = from.below(1, "answer")? == 1;
+        let indices = from.below(book.near_slots().len() as u64, "index")? as u32;
+        spend(indices as usize * size_of::<Home>())?;
+        homes.register.reserve(indices as usize);
+        homes.lost = vec![0; BITS];
+        for lost in &mut homes.lost[..columns.len()] {
+            *lost = from.below(1 << 31, "count")? as u32;
+        }
+        let usual = from.count(2)?;
+        spend(usual.saturating_mul(64))?;
+        for _ in 0..usual {
+            let (core, usual) = (from.below(all, "mask")?, from.below(all, "mask")?);
+            homes.usual.insert(core, usual);
+        }
+        let archetypes = from.count(4)?;
+        spend(archetypes.saturating_mul(64))?;
+        homes.archetypes.reserve_exact(archetypes);
+        for _ in 0..archetypes {
+            homes.read_archetype(&mut from, all)?;
+        }
+        let blocks = from.count(3)?;
+        homes.blocks.reserve_exact(blocks);
+        for _ in 0..blocks {
+            homes.read_block(&mut from, indices, book)?;
+        }
+        for _ in 0..from.count(1)? {
+            let (index, archetype) = split(from.next()?);
+            homes.check_newcomer(index, indices, book)?;
+            if archetype as usize >= homes.archetypes.len() {
+                return Err(format!("there is no archetype {archetype}"));
+            }
+            homes.register.assign(index, Home::waiting(archetype));
+        }
+        homes.strays = from.entities()?;
+        homes.check_gaps()?;
+        let mut rows = Vec::with_capacity(columns.len());
+        for (column, entities) in columns.iter().enumerate() {
+            rows.push(homes.read_rows(&mut from, column, entities, spend)?);
+        }
+        match from.0.len() {
+            0 => Ok((homes, rows)),
+            left => Err(format!("{left} numbers are left over")),
+        }
+    }
+
+    fn read_archetype(
+        &mut self,
+        from: &mut Numbers<impl ExactSizeIterator<Item = u64>>,
+        all: u64,
+    ) -> Result<(), String> {
+        let number = self.archetypes.len() as u32;
+        let mask = from.below(all, "mask")?;
+        if mask == 0 || self.by_mask.insert(mask, number).is_some() {
+            return Err(format!("an archetype of {mask:#b} is none, or is there twice"));
+        }
+        let used = from.below(u32::MAX.into(), "number of rows")? as u32;
+        let gaps: Vec<Home> = (0..from.count(1)?)
+            .map(|_| from.next().map(split).map(|(block, row)| Home { block, row }))
+            .collect::<Result<_, _>>()?;
+        let is_listed = !gaps.is_empty();
+        if is_listed {
+            self.gappy.push(number);
+        }
+        let waiting = from.entities()?;
+        self.archetypes.push(Archetype {
+            mask,
+            used,
+            gaps,
+            is_listed,
+            waiting,
+            ..Archetype::default()
+        });
+        Ok(())
+    }
+
+    fn read_block(
+        &mut self,
+        from: &mut Numbers<impl ExactSizeIterator<Item = u64>>,
+        indices: u32,
+        book: &Entities,
+    ) -> Result<(), String> {
+        let archetype = from.below(u32::MAX.into(), "archetype")? as u32;
+        let rows = from.count(1)?;
+        let Some(owner) = self.archetypes.get_mut(archetype as usize).filter(|_| rows > 0) else {
+            return Err(format!("a block of {rows} rows is of archetype {archetype}"));
+        };
+        let block = self.register.add_block(rows);
+        self.blocks.push(Block { archetype, first: owner.rows });
+        owner.blocks.push(block);
+        owner.rows =
+            u32::try_from(owner.rows as usize + rows).map_err(|error| error.to_string())?;
+        self.rows += rows;
+        for row in 0..rows as u32 {
+            match from.next()? {
+                NOBODY => self.vacant += 1,
+                index => {
+                    let index = u32::try_from(index).map_err(|error| error.to_string())?;
+                    self.check_newcomer(index, indices, book)?;
+                    self.register.assign(index, Home { block, row });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an index may get a home: it lives, and has none.
+    fn check_newcomer(&self, index: u32, indices: u32, book: &Entities) -> Result<(), String> {
+        match index < indices && book.at(index).is_some() {
+            true if self.register.home(index) == Home::NONE => Ok(()),
+            true => Err(format!("index {index} has two homes")),
+            false => Err(format!("index {index} has a home and does not live")),
+        }
+    }
+
+    /// Checks A4, before anybody relies on it.
+    fn check_gaps(&self) -> Result<(), String> {
+        let mut gaps = 0;
+        for (number, archetype) in (0..).zip(&self.archetypes) {
+            if archetype.used > archetype.rows {
+                return Err(format!("archetype {number} uses more rows than it has"));
+            }
+            let mut places: Vec<u32> = Vec::with_capacity(archetype.gaps.len());
+            for &gap in &archetype.gaps {
+                let block = self.blocks.get(gap.block as usize);
+                let Some(block) = block.filter(|block| block.archetype == number) else {
+                    return Err(format!("{gap:?} is no row of archetype {number}"));
+                };
+                if gap.row as usize >= self.register.rows_of(gap.block).unwrap_or(0)
+                    || block.first + gap.row >= archetype.used
+                    || self.register.tenant(gap).is_some()
+                {
+                    return Err(format!("{gap:?} is no gap"));
+                }
+                places.push(block.first + gap.row);
+            }
+            places.sort_unstable();
+            if places.windows(2).any(|pair| pair[0] == pair[1]) {
+                return Err(format!("archetype {number} has a gap twice"));
+            }
+            gaps += places.len();
+        }
+        // No tenant is in a gap. If none is behind the rows in use, all others of these must be gaps.
+        let used: usize = self.archetypes.iter().map(|archetype| archetype.used as usize).sum();
+        let is_in_use = |(number, block): (u32, &Block)| {
+            let used = self.archetypes[block.archetype as usize].used;
+            let rest =
+                used.saturating_sub(block.first)..self.register.rows_of(number).unwrap_or(0) as u32;
+            rest.into_iter().all(|row| self.register.tenant(Home { block: number, row }).is_none())
+        };
+        match (0..).zip(&self.blocks).all(is_in_use) && self.rows - self.vacant + gaps == used {
+            true => Ok(()),
+            false => Err("rows in use have no tenants, or others have".to_owned()),
+        }
+    }
+
+    fn read_rows(
+        &self,
+        from: &mut Numbers<impl ExactSizeIterator<Item = u64>>,
+        column: usize,
+        entities: &[Entity],
+        spend: &mut dyn FnMut(usize) -> Result<(), String>,
+    ) -> Result<Option<Rows>, String> {
+        let Some(count) = from.count(0)?.checked_sub(1) else { return Ok(None) };
+        let low = from.below(entities.len() as u64, "length")? as usize;
+        spend(count.saturating_mul(size_of::<Band>()))?;
+        let (mut bands, mut start, mut seen) = (Vec::with_capacity(count), 0_u32, None);
+        for _ in 0..count {
+            let block = from.below(u32::MAX.into(), "block")? as u32;
+            let archetype = self.blocks.get(block as usize).map(|block| block.archetype as usize);
+            // They were added in the order of their numbers.
+            let is_new = seen.is_none_or(|seen| seen < block);
+            if !is_new || archetype.is_none_or(|at| self.archetypes[at].mask >> column & 1 == 0) {
+                return Err(format!("column {column} has no place for block {block}"));
+            }
+            let len = self.register.rows_of(block).unwrap_or(0) as u32;
+            bands.push(Band { start, len, block });
+            start = start.checked_add(len).ok_or("there are too many rows")?;
+            seen = Some(block);
+        }
+        spend(
+            seen.map_or(0, |block| block as usize + 1) * size_of::<u32>() + start as usize / 8 + 16,
+        )?;
+        let mut rows = Rows::new(bands);
+        rows.take_low(low);
+        for (at, entity) in entities.iter().enumerate().take(start as usize) {
+            if rows.home_at(at) == Some(self.register.home(entity.index())) {
+                rows.place(at);
+            }
+        }
+        Ok(Some(rows))
+    }
+
+    /// The same for components with these numbers, of so many; nothing, if they are more than masks have bits.
+    pub(crate) fn renumbered(mut self, ids: &[usize], pools: usize) -> Option<Self> {
+        if pools > BITS {
+            return None;
+        }
+        let mask = |columns: u64| bits(columns).fold(0, |all, column| all | 1_u64 << ids[column]);
+        (self.able, self.restless) = (mask(self.able), mask(self.restless));
+        self.usual = self.usual.iter().map(|(&core, &usual)| (mask(core), mask(usual))).collect();
+        self.idle = self.find_idle();
+        for archetype in &mut self.archetypes {
+            archetype.mask = mask(archetype.mask);
+        }
+        let by_mask = (0..).zip(&self.archetypes).map(|(number, one)| (one.mask, number));
+        self.by_mask = by_mask.collect::<FxHashMap<u64, u32>>();
+        let lost = std::mem::replace(&mut self.lost, vec![0; BITS]);
+        ids.iter().zip(lost).for_each(|(&id, lost)| self.lost[id] = lost);
+        Some(self)
+    }
+}
+
+/// Numbers that somebody may have forged.
+struct Numbers<I>(I);
+
+impl<I: ExactSizeIterator<Item = u64>> Numbers<I> {
+    fn next(&mut self) -> Result<u64, String> {
+        self.0.next().ok_or_else(|| "it ends too early".to_owned())
+    }
+
+    /// A number up to a limit, which is all bits of a mask, or one more than any other number.
+    fn below(&mut self, most: u64, what: &str) -> Result<u64, String> {
+        match self.next()? {
+            number if number <= most => Ok(number),
+            number => Err(format!("{number} is no {what}")),
+        }
+    }
+
+    /// A number of things that take at least so many numbers each.
+    fn count(&mut self, least: usize) -> Result<usize, String> {
+        let (count, left) = (self.next()?, self.0.len());
+        match usize::try_from(count).ok().and_then(|count| Some((count, count.checked_mul(least)?)))
+        {
+            Some((count, needed)) if needed <= left && count <= left + 1 => Ok(count),
+            _ => Err(format!("there cannot be {count} of them: {left} numbers are left")),
+        }
+    }
+
+    fn entities(&mut self) -> Result<Vec<Entity>, String> {
+        let count = self.count(1)?;
+        let mut entities = Vec::with_capacity(count);
+        for _ in 0..count {
+            let bits = self.next()?;
+            entities
+                .push(Entity::try_from_bits(bits).ok_or_else(|| format!("{bits:#x} is no id"))?);
+        }
+        Ok(entities)
+    }
+}

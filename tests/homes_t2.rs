@@ -1,0 +1,425 @@
+//! Worlds whose pools are arranged go on the same way after a rollback and as copies: the same order at each step.
+
+#![cfg(all(feature = "derive", feature = "serde"))]
+
+use esker::prelude::*;
+use esker::snapshot::{Rollback, Snapshot, SnapshotTypes};
+use serde::{Deserialize, Serialize};
+
+macro_rules! components {
+    ($($(#[$more:meta])* $name:ident),*) => {$(
+        #[derive(Component, Snapshot, Serialize, Deserialize, Debug, Clone, PartialEq)]
+        #[snapshot(clone)]
+        $(#[$more])*
+        struct $name(u64);
+    )*};
+}
+
+components!(
+    A,
+    B,
+    #[component(track)]
+    C,
+    D,
+    Status,
+    Rare
+);
+
+/// Not kept in snapshots.
+#[derive(Component, Debug, Clone, PartialEq)]
+struct Shade(u64);
+
+fn types() -> SnapshotTypes {
+    let types = SnapshotTypes::new().component::<A>().component::<B>().component::<C>();
+    types.component::<D>().component::<Status>().component::<Rare>()
+}
+
+#[derive(Clone)]
+struct Rng(u64);
+
+impl Rng {
+    fn new(seed: u64) -> Self {
+        println!("seed {seed}");
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() >> 11) as usize % end
+    }
+}
+
+/// What decides what is done next, and to whom.
+#[derive(Clone)]
+struct Fate {
+    rng: Rng,
+    ids: Vec<Entity>,
+}
+
+impl Fate {
+    fn spawn(&mut self, world: &mut World) -> Entity {
+        let n = self.rng.next();
+        match self.rng.below(8) {
+            0 => world.spawn((A(n), B(n))),
+            1 => world.spawn((A(n), B(n), C(n))),
+            2 => world.spawn((A(n), C(n), D(n))),
+            3 => world.spawn((B(n), D(n))),
+            4 => world.spawn((A(n), B(n), C(n), D(n))),
+            5 => world.spawn((A(n), B(n), Rare(n))),
+            6 => world.spawn((C(n), D(n))),
+            _ => world.spawn((A(n), B(n), Status(n))),
+        }
+    }
+
+    /// A world of some hundred entities that is laid out.
+    fn begin(seed: u64) -> (World, Self) {
+        let (mut world, mut fate) = (World::new(), Self { rng: Rng::new(seed), ids: Vec::new() });
+        for _ in 0..600 + fate.rng.below(500) {
+            let id = fate.spawn(&mut world);
+            fate.ids.push(id);
+        }
+        world.refresh();
+        (world, fate)
+    }
+
+    fn step(&mut self, world: &mut World) {
+        for _ in 0..self.rng.below(90) {
+            let (n, at) = (self.rng.next(), self.rng.below(self.ids.len()));
+            let id = self.ids[at];
+            match self.rng.below(12) {
+                0..=2 => {
+                    world.despawn(id).unwrap();
+                    self.ids[at] = self.spawn(world);
+                }
+                3 if self.ids.len() > 500 => {
+                    world.despawn(id).unwrap();
+                    self.ids.swap_remove(at);
+                }
+                3 | 4 => {
+                    let id = self.spawn(world);
+                    self.ids.push(id);
+                }
+                5 | 6 => world.insert(id, Status(n)).unwrap(),
+                7 | 8 => _ = world.remove::<Status>(id).unwrap(),
+                9 => _ = world.remove::<B>(id).unwrap(),
+                10 => world.insert(id, (B(n), C(n))).unwrap(),
+                _ if n.is_multiple_of(2) => _ = world.pool_mut::<D>().remove(id),
+                _ => _ = world.pool_mut::<D>().insert(id, D(n)).unwrap(),
+            }
+        }
+        match self.rng.below(6) {
+            0 | 1 => world.refresh(),
+            2 | 3 => world.query_mut::<(&mut A, &B)>().iter_mut().for_each(|(a, b)| a.0 ^= b.0),
+            _ => {}
+        }
+    }
+}
+
+/// The order of pools and walks.
+fn orders(world: &World) -> Vec<Vec<(Entity, u64)>> {
+    macro_rules! pool {
+        ($component:ty) => {{
+            let pool = world.pool::<$component>();
+            pool.iter().map(|(entity, value)| (entity, value.0)).collect()
+        }};
+    }
+    let walk = |all: &mut dyn Iterator<Item = (Entity, u64)>| all.collect::<Vec<_>>();
+    vec![
+        pool!(A),
+        pool!(B),
+        pool!(C),
+        pool!(D),
+        pool!(Status),
+        pool!(Rare),
+        walk(&mut world.query::<(Entity, &A, &B)>().iter().map(|(id, a, b)| (id, a.0 ^ b.0))),
+        walk(&mut world.query::<(Entity, &B, &D)>().iter().map(|(id, b, d)| (id, b.0 ^ d.0))),
+        walk(
+            &mut world.query::<(Entity, &A, &C, &D)>().iter().map(|(id, a, _, d)| (id, a.0 ^ d.0)),
+        ),
+        walk(&mut world.query::<(Entity, &Status, &A)>().iter().map(|(id, s, a)| (id, s.0 ^ a.0))),
+        walk(
+            &mut world
+                .query_filtered::<(Entity, &A, &B), Without<Status>>()
+                .iter()
+                .map(|(id, a, b)| (id, a.0 ^ b.0)),
+        ),
+    ]
+}
+
+/// Checks all walks against what the entities say one by one.
+#[track_caller]
+fn check_walks(world: &mut World) {
+    world.verify().unwrap();
+    let mut walked: Vec<Entity> = world.query::<(Entity, &A, &B)>().iter().map(|i| i.0).collect();
+    walked.sort_unstable();
+    let mut fit: Vec<Entity> = world.entities().filter(|&e| world.has::<(A, B)>(e)).collect();
+    fit.sort_unstable();
+    assert_eq!(walked, fit);
+    let query = world.query_filtered::<(Entity, &A, &B), Without<Status>>();
+    let mut walked: Vec<Entity> = query.iter().map(|item| item.0).collect();
+    walked.sort_unstable();
+    fit.retain(|&entity| !world.has::<Status>(entity));
+    assert_eq!(walked, fit);
+}
+
+#[test]
+fn a_clone_goes_on_in_the_order_of_its_original() {
+    for seed in 1..=8 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        let types = types();
+        for _ in 0..6 {
+            for _ in 0..fate.rng.below(9) {
+                fate.step(&mut world);
+            }
+            let mut clone = types.clone_world(&world).unwrap();
+            let mut other = fate.clone();
+            for step in 0..15 {
+                assert!(orders(&world) == orders(&clone), "step {step}");
+                check_walks(&mut clone);
+                fate.step(&mut world);
+                other.step(&mut clone);
+            }
+            assert!(orders(&world) == orders(&clone));
+        }
+    }
+}
+
+#[test]
+fn steps_after_a_rollback_come_out_in_the_same_order() {
+    for seed in 1..=8 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        let mut past = Rollback::new(types(), 12);
+        for round in 0..8 {
+            let (mut fates, mut seen) = (Vec::new(), Vec::new());
+            for _ in 0..12 {
+                past.keep(&world).unwrap();
+                fates.push(fate.clone());
+                seen.push(orders(&world));
+                fate.step(&mut world);
+            }
+            seen.push(orders(&world));
+            let steps = fate.rng.below(12);
+            let at = 11 - steps;
+            if round % 2 == 0 {
+                past.back(&mut world, steps).unwrap();
+            } else {
+                past.take_back(&mut world, steps).unwrap();
+            }
+            fate = fates[at].clone();
+            for (step, seen) in seen.iter().enumerate().take(12).skip(at) {
+                assert!(orders(&world) == *seen, "round {round}, step {step}");
+                check_walks(&mut world);
+                fate.step(&mut world);
+            }
+            assert!(orders(&world) == seen[12], "round {round}");
+        }
+    }
+}
+
+#[test]
+fn a_state_that_is_put_into_another_world_leaves_no_homes_there() {
+    for seed in 1..=4 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        let mut past = Rollback::new(types(), 4);
+        (0..5).for_each(|_| fate.step(&mut world));
+        past.keep(&world).unwrap();
+        // Knows the components in another order, and is laid out.
+        let mut other = World::new();
+        other.spawn_batch((0..400).map(|n| (Rare(n), D(n), C(n))));
+        other.spawn_batch((0..400).map(|n| (Status(n), B(n), A(n))));
+        other.refresh();
+
+        past.back(&mut other, 0).unwrap();
+
+        assert!(orders(&other) == orders(&world));
+        for _ in 0..15 {
+            check_walks(&mut other);
+            fate.step(&mut other);
+        }
+    }
+}
+
+#[test]
+fn components_that_are_left_out_leave_no_homes_behind() {
+    for seed in 1..=4 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        let types = types().ignore::<Shade>();
+        for at in (0..fate.ids.len()).step_by(2) {
+            world.insert(fate.ids[at], Shade(at as u64)).unwrap();
+        }
+        world.refresh();
+        let mut past = Rollback::new(types.clone(), 2);
+        past.keep(&world).unwrap();
+        let (mut clone, kept) = (types.clone_world(&world).unwrap(), fate.clone());
+        (0..5).for_each(|_| fate.step(&mut world));
+        past.back(&mut world, 0).unwrap();
+        assert!(orders(&clone) == orders(&world));
+        let (mut fate, mut other) = (kept.clone(), kept);
+        for _ in 0..15 {
+            check_walks(&mut world);
+            check_walks(&mut clone);
+            fate.step(&mut world);
+            other.step(&mut clone);
+            assert!(orders(&clone) == orders(&world));
+        }
+    }
+}
+
+#[test]
+fn a_group_that_was_made_since_keeps_its_pools_after_a_rollback() {
+    for seed in 1..=4 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        let mut past = Rollback::new(types(), 2);
+        past.keep(&world).unwrap();
+        let kept = fate.clone();
+        world.group::<(A, B)>().build().unwrap();
+        for _ in 0..2 {
+            (0..9).for_each(|_| {
+                fate.step(&mut world);
+                check_walks(&mut world);
+            });
+            past.back(&mut world, 0).unwrap();
+            fate = kept.clone();
+        }
+    }
+}
+
+#[test]
+fn what_is_loaded_into_a_world_that_is_laid_out_is_walked_right() {
+    for seed in 1..=4 {
+        let (world, mut fate) = Fate::begin(seed);
+        let (mut target, _) = Fate::begin(seed + 100);
+        let types = types();
+        let bytes = types.save().to_bytes(&world).unwrap();
+
+        types.load().merge(&mut target, &bytes).unwrap();
+        for _ in 0..3 {
+            check_walks(&mut target);
+            target.refresh();
+        }
+        types.load().replace(&mut target, &bytes).unwrap();
+
+        assert!(orders(&target) == orders(&world));
+        for _ in 0..15 {
+            check_walks(&mut target);
+            fate.step(&mut target);
+        }
+    }
+}
+
+#[test]
+fn a_world_that_is_loaded_goes_on_in_the_order_of_the_one_that_was_saved() {
+    for seed in 1..=8 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        let types = types();
+        for _ in 0..6 {
+            for _ in 0..fate.rng.below(9) {
+                fate.step(&mut world);
+            }
+            let bytes = types.save().to_bytes(&world).unwrap();
+            let mut loaded = types.load().to_world(&bytes).unwrap();
+            assert!(types.save().to_bytes(&loaded).unwrap() == bytes);
+            let mut other = fate.clone();
+            for step in 0..15 {
+                assert!(orders(&world) == orders(&loaded), "step {step}");
+                check_walks(&mut loaded);
+                fate.step(&mut world);
+                other.step(&mut loaded);
+            }
+            assert!(orders(&world) == orders(&loaded));
+        }
+    }
+}
+
+/// Where the homes of a snapshot begin, which are its last part: their count, and the numbers.
+fn homes_of(bytes: &[u8]) -> usize {
+    assert_eq!(bytes[8..12], 2_u32.to_le_bytes(), "it has homes");
+    let is_count = |at: &usize| {
+        let count = u64::from_le_bytes(bytes[*at..*at + 8].try_into().unwrap());
+        count as usize == (bytes.len() - at) / 8 - 2
+    };
+    (12..bytes.len() - 16).filter(|at| (bytes.len() - at).is_multiple_of(8)).find(is_count).unwrap()
+}
+
+fn sign(bytes: &mut [u8]) {
+    let end = bytes.len() - 8;
+    let sum = xxhash_rust::xxh3::xxh3_64(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sum.to_le_bytes());
+}
+
+#[test]
+fn a_snapshot_without_homes_is_loaded_and_laid_out_anew() {
+    let (mut world, mut fate) = Fate::begin(1);
+    (0..5).for_each(|_| fate.step(&mut world));
+    let types = types();
+    let mut bytes = types.save().to_bytes(&world).unwrap();
+    let at = homes_of(&bytes);
+    bytes.drain(at..bytes.len() - 8);
+    bytes[8] = 1;
+    sign(&mut bytes);
+
+    let mut loaded = types.load().to_world(&bytes).unwrap();
+
+    assert!(orders(&loaded) == orders(&world));
+    for _ in 0..9 {
+        check_walks(&mut loaded);
+        fate.step(&mut loaded);
+    }
+}
+
+#[test]
+fn homes_that_were_forged_are_refused_or_sound() {
+    let (mut refused, mut loaded) = (0, 0);
+    for seed in 1..=3 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        (0..3 * seed).for_each(|_| fate.step(&mut world));
+        let types = types();
+        let bytes = types.save().to_bytes(&world).unwrap();
+        let at = homes_of(&bytes);
+        let numbers = (bytes.len() - 16 - at) / 8;
+        // Bands are at the end, masks and archetypes at the front.
+        for nth in 0..400 {
+            let mut forged = bytes.clone();
+            let place = match nth % 3 {
+                0 => fate.rng.below(200),
+                1 => numbers - 1 - fate.rng.below(120),
+                _ => fate.rng.below(numbers),
+            };
+            let place = at + 8 + 8 * place.min(numbers - 1);
+            let old = u64::from_le_bytes(forged[place..place + 8].try_into().unwrap());
+            let new = match fate.rng.below(6) {
+                0 => old.wrapping_add(1),
+                1 => old.wrapping_sub(1),
+                2 => fate.rng.below(40) as u64,
+                3 => u64::MAX >> fate.rng.below(64),
+                4 => old ^ 1 << fate.rng.below(64),
+                _ => fate.rng.next(),
+            };
+            forged[place..place + 8].copy_from_slice(&new.to_le_bytes());
+            sign(&mut forged);
+            match types.load().to_world(&forged) {
+                Err(error) => {
+                    refused += 1;
+                    assert!(error.to_string().contains("homes"), "{error}");
+                }
+                Ok(mut world) => {
+                    loaded += 1;
+                    let mut fate = fate.clone();
+                    for _ in 0..3 {
+                        check_walks(&mut world);
+                        fate.step(&mut world);
+                        world.refresh();
+                    }
+                    check_walks(&mut world);
+                }
+            }
+        }
+    }
+    assert!(refused > 300 && loaded > 100, "{refused} refused, {loaded} loaded");
+}
