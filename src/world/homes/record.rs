@@ -125,8 +125,10 @@ impl Homes {
         spend(from.0.len().saturating_mul(28))?;
         let mut homes = Self { is_active: true, ..Self::default() };
         (homes.able, homes.restless) = (from.below(all, "mask")?, from.below(all, "mask")?);
-        homes.most = from.below(u64::from(u32::MAX) + 1024, "limit")? as usize;
-        homes.reach = from.below(u32::MAX.into(), "index")? as u32;
+        // A file must not make a world reserve memory for ids that it does not have.
+        let most = book.near_slots().len() as u64 * 16 + (1 << 20);
+        homes.most = from.next()?.min(most) as usize;
+        homes.reach = from.next()?.min(most).min(u32::MAX.into()) as u32;
         homes.new_rows = from.below(u32::MAX.into(), "number of rows")? as usize;
         homes.rounds = from.below(1 << 16, "number of rounds")? as u32;
         homes.is_stale = from.below(1, "answer")? == 1;
