@@ -88,7 +88,7 @@ impl Register {
         (self.home(index) == home).then_some(index)
     }
 
-    /// Gives an index a home, which is nobody else's.
+    /// Gives an index a vacant home.
     pub(crate) fn assign(&mut self, index: u32, home: Home) {
         debug_assert!(self.tenant(home).is_none(), "A3");
         let at = index as usize;
@@ -110,7 +110,7 @@ impl Register {
         }
     }
 
-    /// The first index from which on nobody has a home, nor waits for one.
+    /// The number of indices up to the last one that has a home or waits for one.
     #[cfg(feature = "serde")]
     pub(crate) fn len(&self) -> usize {
         self.homes.iter().rposition(|&home| home != Home::NONE).map_or(0, |last| last + 1)
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(register.tenant(Home { block, row: 1 }), None);
         register.check().unwrap();
 
-        // Nobody was asked whether it is vacant.
+        // Without a check that the row is vacant.
         register.homes[11] = Home { block, row: 2 };
 
         let error = register.check().unwrap_err();

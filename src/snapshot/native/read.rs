@@ -134,7 +134,7 @@ pub(in super::super) fn begin(bytes: &mut Bytes<'_>) -> Result<u32, SnapshotErro
     bytes.u32()
 }
 
-/// Reads the header up to the kind; returns the format, and the sum, which nobody has compared.
+/// Reads the header up to the kind; returns the format, and the sum, which is not compared yet.
 fn read_header<'a>(bytes: &mut Bytes<'a>) -> Result<(u32, Sum<'a>), SnapshotError> {
     let magic = bytes.take(MAGIC.len())?;
     if magic != MAGIC {
