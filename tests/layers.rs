@@ -45,6 +45,7 @@ const UNSAFE: &[&str] = &[
     "storage/conformance/places.rs",
     "storage/contract.rs",
     "storage/indexed.rs",
+    "storage/insert.rs",
     "storage/lookup.rs",
     "storage/map.rs",
     "storage/packed.rs",
@@ -52,6 +53,7 @@ const UNSAFE: &[&str] = &[
     "world/pool_read.rs",
     "world/pools.rs",
     "world/react/queue.rs",
+    "world/remains.rs",
 ];
 
 const LONGEST_FILE: usize = 500;

@@ -37,6 +37,7 @@ pub(crate) use order::common_prefix;
 pub(crate) use register::{Home, Register};
 pub(crate) use rows::{Band, Rows};
 pub use set::{Entry, SparseSet, VacantEntry};
+pub(crate) use set_rows::Heritage;
 pub use slot::Slot;
 pub(crate) use whole::{EntityList, Foreseen};
 

@@ -32,7 +32,7 @@ pub struct SparseSet<M: SparseMap = PagedMap> {
     pub(super) map: M,
     pub(super) packed: Vec<Entity>,
     /// Raised whenever the packed array changes.
-    stamp: Stamp,
+    pub(super) stamp: Stamp,
     /// Stretches whose order other sets share, if there are any. Boxed, because few sets have them.
     pub(super) rows: Option<Box<Rows>>,
 }

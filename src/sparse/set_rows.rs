@@ -1,7 +1,18 @@
 //! A set that shares the order of stretches with others.
 
-use super::{Band, Home, Register, Rows, SparseMap, SparseSet};
+use super::{Band, Home, Register, Rows, Slot, SparseMap, SparseSet};
 use crate::entity::Entity;
+
+/// What is found at the position of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heritage {
+    /// The set has no such row.
+    NoRow,
+    /// No dead member.
+    Nothing,
+    /// A dead member, whose position is that of the newcomer now.
+    At(usize),
+}
 
 impl<M: SparseMap> SparseSet<M> {
     /// The member with an index, and its position.
@@ -55,6 +66,39 @@ impl<M: SparseMap> SparseSet<M> {
         if let Some(rows) = &mut self.rows {
             rows.unplace(at);
         }
+    }
+
+    /// Gives the position of a row to `entity`, whose row it is and who is not in the set, if the member there is dead.
+    ///
+    /// A member that is placed in a row of another is dead (R2).
+    #[inline(always)]
+    pub(crate) fn inherit(&mut self, entity: Entity, home: Home) -> Heritage {
+        let Some(rows) = &self.rows else { return Heritage::NoRow };
+        let Some(at) = rows.position_of(home) else { return Heritage::NoRow };
+        if !rows.is_placed(at) {
+            return Heritage::Nothing;
+        }
+        let dead = self.packed[at];
+        let (first, row) = self.map.row();
+        let place = |entity: Entity| entity.index().wrapping_sub(first) as usize;
+        let (new, old) = (place(entity), place(dead));
+        if new >= row.len() || old >= row.len() || row[new].position_of(entity).is_some() {
+            // Rare: it has no slot yet, or a bundle names a component twice.
+            return Heritage::Nothing;
+        }
+        debug_assert!(row[old].position_of(dead) == Some(at), "S1");
+        self.stamp.raise();
+        self.packed[at] = entity;
+        let before = std::mem::replace(&mut row[new], Slot::new(at, entity));
+        if before.is_vacant() {
+            row[old] = Slot::VACANT;
+        } else if new != old {
+            // Another dead member has had the index. That one goes, and this one takes its position.
+            let to = before.position();
+            self.packed[to] = dead;
+            row[old] = Slot::new(to, dead);
+        }
+        Heritage::At(at)
     }
 
     /// The last position is gone.

@@ -108,6 +108,18 @@ pub unsafe trait Storage<T>: Default {
         false
     }
 
+    /// Whether it keeps values by position alone, so that another entity can have the one at a position.
+    #[doc(hidden)]
+    const BY_POSITION: bool = false;
+
+    /// Writes the value of another entity over the one at a position, which needs no drop, if it keeps them
+    /// [so](Self::BY_POSITION).
+    ///
+    /// # Safety
+    /// The caller gives up the value, and uses it no more.
+    #[doc(hidden)]
+    unsafe fn overwrite(&mut self, _at: usize, _value: *const T) {}
+
     /// When its values were added and changed, if it knows.
     #[inline(always)]
     fn ticks(&self) -> Option<&Ticks> {

@@ -4,11 +4,10 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem;
 
 use super::{Packed, Storage, Tracking};
 use crate::entity::{Entity, Newcomers};
-use crate::sparse::{Entry, SparseSet};
+use crate::sparse::SparseSet;
 use crate::tick::{Span, Tick};
 
 /// A map from entities to values in packed order.
@@ -35,7 +34,7 @@ use crate::tick::{Span, Tick};
 #[doc(alias = "SecondaryMap")]
 pub struct EntityMap<T, S: Storage<T> = Packed<T>> {
     pub(super) set: SparseSet<S::Map>,
-    values: S,
+    pub(super) values: S,
     owns: PhantomData<T>,
 }
 
@@ -154,50 +153,6 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         let at = self.set.position(entity)?;
         // SAFETY: `entity` is at position `at` (S1).
         Some(unsafe { self.values.ptr(at, entity) })
-    }
-
-    /// Gives `entity` a value and returns the one that was there.
-    ///
-    /// A new value goes to the end of the packed order; a replaced one keeps its place. The value
-    /// of another version of the same index counts as replaced.
-    // Always: inside a loop its registers are saved once, not per entity (a third of its cost).
-    #[inline(always)]
-    pub fn insert(&mut self, entity: Entity, value: T) -> Option<T> {
-        let (at, is_same) = match self.set.entry(entity) {
-            Entry::Vacant(vacant) => {
-                // The value first: if a storage of the user's unwinds here, the set is as it was.
-                self.values.push(entity, value);
-                vacant.fill();
-                return None;
-            }
-            Entry::Present(at) => (at, true),
-            Entry::Displaced(at) => (at, false),
-        };
-        self.replace(at, is_same, entity, value)
-    }
-
-    // A function of its own, and not forced into `insert`: without optimisation a value that is passed on takes room on
-    // the stack in each branch of a function, whichever is taken.
-    #[inline]
-    fn replace(&mut self, at: usize, is_same: bool, entity: Entity, value: T) -> Option<T> {
-        if !is_same {
-            return self.displace(at, entity, value);
-        }
-        debug_assert_eq!(self.set.as_slice().get(at), Some(&entity));
-        self.values.touch(at, 1);
-        // SAFETY: `entity` is at position `at`: `entry` has just said so.
-        let old = unsafe { self.values.ptr(at, entity) };
-        // SAFETY: as in `get_mut`.
-        Some(mem::replace(unsafe { &mut *old }, value))
-    }
-
-    #[cold]
-    fn displace(&mut self, at: usize, entity: Entity, value: T) -> Option<T> {
-        // Not in place: a storage may keep values by entity, and must be told that it is another.
-        let old_value = self.remove(self.set.as_slice()[at]);
-        self.insert(entity, value);
-        self.swap(at, self.len() - 1);
-        old_value
     }
 
     /// Takes the value of `entity` out; the last value moves to its place.

@@ -77,6 +77,15 @@ unsafe impl<T, M: SparseMap> Storage<T> for Packed<T, M> {
         Ok(())
     }
 
+    const BY_POSITION: bool = true;
+
+    #[inline(always)]
+    unsafe fn overwrite(&mut self, at: usize, value: *const T) {
+        let old = self.values[at].get_mut();
+        // SAFETY: both are valid and aligned, and the new one is elsewhere: the caller owns it and gives it up.
+        unsafe { ptr::copy_nonoverlapping(value, old, 1) };
+    }
+
     fn refill(&mut self, values: &[T], fill: Fill<T>) -> bool {
         fill(values, &mut self.values);
         true

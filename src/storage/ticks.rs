@@ -102,6 +102,13 @@ impl Ticks {
         }
     }
 
+    /// Says that the value at a position is a new one.
+    #[inline]
+    pub(super) fn restart(&mut self, at: usize) {
+        *self.added[at].get_mut() = self.now.get();
+        self.mark(at, self.now);
+    }
+
     #[inline]
     fn raise(&self, at: usize, tick: u64) {
         let mut at = at;

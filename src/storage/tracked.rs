@@ -87,6 +87,15 @@ unsafe impl<T, S: Storage<T>> Storage<T> for Tracked<S> {
         Some(&mut self.ticks)
     }
 
+    const BY_POSITION: bool = S::BY_POSITION;
+
+    #[inline]
+    unsafe fn overwrite(&mut self, at: usize, value: *const T) {
+        self.ticks.restart(at);
+        // SAFETY: promised by the caller.
+        unsafe { self.values.overwrite(at, value) };
+    }
+
     fn refill(&mut self, values: &[T], fill: Fill<T>) -> bool {
         // Who asks for it copies the ticks, too.
         self.values.refill(values, fill)

@@ -26,6 +26,7 @@ impl Pools {
                 self.homes.renew_for(id, is_owned);
             }
         }
+        self.find_heritable();
         let Notes { signals, .. } = &self.notes;
         let ids = 0..self.len() as u32;
         self.hears_removal = ids.clone().any(|id| signals.hears(What::Removing, id));

@@ -11,7 +11,7 @@
 //!   else cares, the other pools of the group move first, and it counts whom it lets in when the
 //!   value is in. A storage of the user's that unwinds leaves the signature saying "maybe" at worst,
 //!   never "no" for a value that is there.
-//! - **W2** – no pool holds a dead entity: whoever calls the gate has looked up the entity's word,
+//! - **W2** – no pool holds a dead entity, but for remains (`remains.rs`): whoever calls the gate has looked up the entity's word,
 //!   which only a living one has.
 
 use super::bundle::Bundle;
@@ -23,6 +23,7 @@ use super::word::{Word, Words};
 use crate::component::Component;
 use crate::entity::Entity;
 use crate::group::Group;
+use crate::storage::Seat;
 
 /// Lets a value in; returns the one it replaces.
 ///
@@ -138,20 +139,25 @@ pub struct Gate<'w> {
     pub(super) pools: &'w mut Pools,
     pub(super) word: &'w mut u64,
     pub(super) entity: Entity,
+    /// The row of a newborn.
+    seat: Seat,
 }
 
 impl<'w> Gate<'w> {
     #[inline(always)]
     pub(super) fn new(pools: &'w mut Pools, word: &'w mut u64, entity: Entity) -> Self {
-        Self { pools, word, entity }
+        Self { pools, word, entity, seat: Seat::NONE }
     }
 
     /// Puts the components of a newborn into their pools.
     #[inline(always)]
     pub(super) fn give_birth<B: Bundle>(mut self, bundle: B) {
-        bundle.insert(&mut self);
         if self.pools.homes.is_active() {
-            self.pools.homes.note(self.entity);
+            self.seat.home = self.pools.row_for::<B>(self.entity);
+        }
+        bundle.insert(&mut self);
+        if !self.seat.is_taken {
+            self.pools.homes.note_unseated(self.entity);
         }
     }
 
@@ -169,13 +175,15 @@ impl<'w> Gate<'w> {
         let mut found = self.pools.found_or_created::<T>();
         let pool = found.pool();
         if pool.tag.needs_care {
+            self.seat.is_taken &= !self.seat.home.is_row();
             return insert_with_care(found, self.entity, self.word, value);
         }
         let (map, tag) = pool.parts(now);
-        // As `admit` does.
-        let replaced = map.insert(self.entity, value);
-        if replaced.is_none() {
+        let replaced = map.insert_in(self.entity, value, &mut self.seat);
+        if *self.word & tag.bit != tag.bit {
             self.word.add(tag.bit);
+            // What is replaced is of a dead entity with the same index (R2).
+            return None;
         }
         replaced
     }

@@ -82,12 +82,19 @@ impl World {
     /// [`SpawnAtError`] if an entity lives at that index, or the index lies beyond a fixed limit;
     /// the bundle is dropped and the world is as it was.
     pub fn spawn_at<B: Bundle>(&mut self, entity: Entity, bundle: B) -> Result<(), SpawnAtError> {
-        self.entities.spawn_at(entity)?;
+        self.demand(entity)?;
         self.note_demanded(entity);
         let word = self.entities.word_mut(entity).expect("it has just come to life");
         Gate::new(&mut self.pools, word, entity).give_birth(bundle);
         self.deliver();
         Ok(())
+    }
+
+    /// Brings exactly this entity to life, without components.
+    pub(super) fn demand(&mut self, entity: Entity) -> Result<(), SpawnAtError> {
+        // The same id may have died just now; what is left of it is not what it will have.
+        self.pools.clear();
+        self.entities.spawn_at(entity)
     }
 
     /// Reserves the id of an entity that will exist, from any thread.

@@ -35,6 +35,7 @@ mod pool_open;
 mod pool_read;
 mod pools;
 mod react;
+mod remains;
 mod report;
 mod resource;
 mod spawn_batch;

@@ -212,6 +212,9 @@ pub(crate) trait AnyPool: Send + Sync {
     /// Brings members to the positions of their homes, where blocks are these bands.
     fn line_up(&mut self, bands: &[Band], register: &Register);
 
+    /// Whether a newcomer can have the position and the value of a dead member.
+    fn is_heritable(&self) -> bool;
+
     /// Has an order that it shares with no other pool.
     fn drop_rows(&mut self);
 
@@ -343,6 +346,10 @@ impl<T: Component> AnyPool for PoolBox<T> {
     fn line_up(&mut self, bands: &[Band], register: &Register) {
         self.cell.get_mut().line_up(bands, register);
         self.check_order();
+    }
+
+    fn is_heritable(&self) -> bool {
+        Map::<T>::IS_HERITABLE && !self.tag.needs_care
     }
 
     fn drop_rows(&mut self) {

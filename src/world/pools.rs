@@ -6,17 +6,18 @@ use std::any::{TypeId, type_name};
 use std::fmt;
 use std::mem;
 use std::ptr::NonNull;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 use super::clock::Clock;
 use super::codes::{self, BITS, Candidates};
-use super::despawn_batch::BLOCK;
 use super::homes::Homes;
 use super::pool_box::{Answers, AnyPool, PoolBox};
 use super::react::{Extras, Notes};
 use super::tag::{ComponentId, Tag};
 use crate::component::{Component, TypeIndex, TypeSlot};
 use crate::entity::Entity;
-use crate::group::{self, Family, Groups};
+use crate::group::{Family, Groups};
 use crate::storage::{AnyMap, EntityMap};
 use crate::tick::Tick;
 
@@ -31,7 +32,7 @@ use crate::tick::Tick;
 #[derive(Default)]
 pub(crate) struct Pools {
     /// The pool of each component id.
-    list: Vec<NonNull<dyn AnyPool>>,
+    pub(super) list: Vec<NonNull<dyn AnyPool>>,
     /// The pool of each type index; `None` for a type without one. Not through `list`, because
     /// each step on the way to a pool is paid for by every insert and remove.
     by_type: Vec<Option<NonNull<u8>>>,
@@ -39,6 +40,10 @@ pub(crate) struct Pools {
     /// Where entities belong.
     pub(crate) homes: Homes,
     pub(crate) clock: Clock,
+    /// Dead entities whose values are still in pools, and in which, as bits; see `remains.rs`.
+    pub(super) remains: Mutex<Vec<(Entity, u64)>>,
+    /// Whether there are some (R1).
+    pub(super) has_remains: AtomicBool,
     /// What was noted at the gate, and for whom.
     pub(crate) notes: Notes,
     /// Whether anybody listens to a removal.
@@ -203,6 +208,7 @@ impl Drop for Pools {
 impl Pools {
     #[inline]
     pub(crate) fn get<T: Component>(&self) -> Option<&PoolBox<T>> {
+        self.clear();
         let pool = self.find::<T>()?;
         // SAFETY: it leads to a `PoolBox<T>` (C2) that lives as long as `self` and is borrowed as
         // `self` is (C3).
@@ -211,6 +217,7 @@ impl Pools {
 
     #[inline]
     pub(crate) fn get_mut<T: Component>(&mut self) -> Option<&mut PoolBox<T>> {
+        self.clear_mut();
         let mut pool = self.find::<T>()?;
         // SAFETY: as in `get`.
         Some(unsafe { pool.as_mut() })
@@ -218,12 +225,13 @@ impl Pools {
 
     #[inline]
     pub(crate) fn get_or_create<T: Component>(&mut self) -> &mut PoolBox<T> {
+        self.clear_mut();
         let mut pool = self.find_or_create::<T>();
         // SAFETY: as in `get`.
         unsafe { pool.as_mut() }
     }
 
-    /// The pool of `T` beside all others, if there is one.
+    /// The pool of `T` beside all others, if there is one. It may have remains.
     #[inline(always)]
     pub(crate) fn found<T: Component>(&mut self) -> Option<Found<'_, T>> {
         // Not by `map`, which is a call in debug builds.
@@ -233,7 +241,7 @@ impl Pools {
         }
     }
 
-    /// The pool of `T` beside all others.
+    /// The pool of `T` beside all others. It may have remains.
     #[inline(always)]
     pub(crate) fn found_or_created<T: Component>(&mut self) -> Found<'_, T> {
         let pool = self.find_or_create::<T>();
@@ -254,11 +262,18 @@ impl Pools {
         find::<T>(&self.by_type)
     }
 
+    /// The signature bit of a component, if it has a pool.
+    pub(super) fn bit_of<T: Component>(&self) -> Option<u64> {
+        // SAFETY: as in `get`; a tag is not what remains are in.
+        self.find::<T>().map(|pool| unsafe { &(*pool.as_ptr()).tag }.bit)
+    }
+
     /// Whether a pointer leads to a pool of this type: C2 and C3, for the check in `create`. Not
     /// for one in `find`: a debug build would look through all pools at every insert.
     fn is_of<T: Component>(&self, pool: NonNull<u8>) -> bool {
-        let id = self.list.iter().position(|known| known.cast() == pool);
-        id.is_some_and(|id| self.at(id).component_type() == TypeId::of::<T>())
+        let known = self.list.iter().find(|known| known.cast() == pool);
+        // SAFETY: owned by `list`, and borrowed as `self` is (C3); its type is not what remains are in.
+        known.is_some_and(|known| unsafe { known.as_ref() }.component_type() == TypeId::of::<T>())
     }
 
     #[cold]
@@ -320,12 +335,20 @@ impl Pools {
 
     /// Lends the pools one by one, side by side.
     pub(crate) fn lender(&mut self) -> Lender<'_> {
+        self.clear_mut();
         Lender { pools: self, lent: Vec::new() }
     }
 
     /// The groups, and the pools for them to touch.
     #[inline]
     pub(crate) fn split(&mut self) -> (&mut Groups, PoolFamily<'_>) {
+        self.clear_mut();
+        self.split_with_remains()
+    }
+
+    /// As `split`, also if there are remains: no pool of a group has some.
+    #[inline]
+    pub(super) fn split_with_remains(&mut self) -> (&mut Groups, PoolFamily<'_>) {
         (&mut self.groups, PoolFamily { list: &mut self.list })
     }
 
@@ -336,6 +359,7 @@ impl Pools {
     /// The pool of a component id, which must exist.
     #[inline]
     pub(crate) fn at(&self, id: usize) -> &dyn AnyPool {
+        self.clear();
         // SAFETY: owned by `list`, and borrowed as `self` is (C3).
         unsafe { self.list[id].as_ref() }
     }
@@ -347,6 +371,13 @@ impl Pools {
 
     #[inline]
     pub(crate) fn at_mut(&mut self, id: usize) -> &mut dyn AnyPool {
+        self.clear_mut();
+        self.at_mut_with_remains(id)
+    }
+
+    /// As `at_mut`, also if it has remains.
+    #[inline]
+    pub(super) fn at_mut_with_remains(&mut self, id: usize) -> &mut dyn AnyPool {
         // SAFETY: owned by `list`, and borrowed as `self` is (C3).
         unsafe { self.list[id].as_mut() }
     }
@@ -357,6 +388,7 @@ impl Pools {
         let mut sorted = ids.to_vec();
         sorted.sort_unstable();
         assert!(sorted.windows(2).all(|pair| pair[0] != pair[1]), "a pool is lent once");
+        self.clear_mut();
         let lent = |id: &ComponentId| {
             let mut pool = self.list[id.index()];
             // SAFETY: owned by `list`, borrowed as `self` is (C3), and no id occurs twice.
@@ -367,6 +399,7 @@ impl Pools {
 
     /// Where entities belong, and the pool of a component id.
     pub(crate) fn homes_and(&mut self, id: usize) -> (&mut Homes, &mut dyn AnyPool) {
+        self.clear_mut();
         // SAFETY: owned by `list`, and borrowed as `self` is (C3).
         (&mut self.homes, unsafe { self.list[id].as_mut() })
     }
@@ -374,66 +407,6 @@ impl Pools {
     /// The pools in order of creation.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn AnyPool> {
         (0..self.len()).map(|id| self.at(id))
-    }
-
-    /// Takes an entity with this signature out of all pools that hold it.
-    ///
-    /// Returns the signature bits of pools where a value waits to be dropped.
-    #[inline(always)]
-    pub(crate) fn detach(&mut self, entity: Entity, signature: u64) -> u64 {
-        if self.homes.is_active() {
-            self.homes.vacate(entity);
-        }
-        if !self.groups.is_empty() {
-            let (groups, mut family) = self.split();
-            group::dying(groups, (entity, signature), &mut family);
-        }
-        if self.len() > BITS {
-            return self.detach_by_asking(entity, signature);
-        }
-        let (mut left, mut waiting) = (signature, 0);
-        while left != 0 {
-            waiting |= self.at_mut(left.trailing_zeros() as usize).detach(entity);
-            left &= left - 1;
-        }
-        waiting
-    }
-
-    /// As `detach`, for up to [`BLOCK`] entities, one after the other.
-    pub(crate) fn detach_block(&mut self, entities: &[Entity], signatures: &[u64]) -> u64 {
-        let Some(&first) = entities.first() else { return 0 };
-        let pairs = || entities.iter().copied().zip(signatures.iter().copied());
-        let in_any = pairs().fold(0, |all, (_, signature)| all | signature);
-        let by_bits = self.len() <= BITS;
-        let pools = Self::candidates(in_any, self.len());
-        if by_bits && self.groups.is_empty() {
-            if self.homes.is_active() {
-                entities.iter().for_each(|&entity| self.homes.vacate(entity));
-            }
-            return pools.fold(0, |waiting, bit| {
-                let (mut members, mut len) = ([first; BLOCK], 0);
-                for (entity, signature) in pairs() {
-                    members[len] = entity;
-                    len += (signature >> bit & 1) as usize;
-                }
-                waiting | self.at_mut(bit).detach_all(&members[..len])
-            });
-        }
-        if by_bits {
-            pools.for_each(|bit| self.at_mut(bit).read_ahead(entities));
-        }
-        // Who leaves a group changes places in several pools, so each death is carried out whole.
-        pairs().fold(0, |waiting, (entity, signature)| waiting | self.detach(entity, signature))
-    }
-
-    /// As `detach`, where a bit may stand for several pools.
-    #[cold]
-    fn detach_by_asking(&mut self, entity: Entity, signature: u64) -> u64 {
-        let mut waiting = 0;
-        for id in Self::candidates(signature, self.len()) {
-            waiting |= self.at_mut(id).detach(entity);
-        }
-        waiting
     }
 
     /// Ids of the pools that may hold an entity with this signature.

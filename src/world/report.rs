@@ -123,7 +123,7 @@ impl World {
         });
         MemoryReport {
             entities: self.entities.heap_bytes(),
-            homes: self.pools.homes.heap_bytes(),
+            homes: self.pools.homes.heap_bytes() + self.pools.remains_bytes(),
             pools: pools.collect(),
             plans: self.plans.heap_bytes(),
             commands: self.queue_bytes(),
@@ -143,6 +143,7 @@ impl World {
         }
         self.entities.forget_guesses();
         self.pools.homes.shrink_to_fit();
+        self.pools.forget_remains();
         self.plans.clear();
     }
 }

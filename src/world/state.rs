@@ -159,7 +159,7 @@ impl World {
     /// Like [`bear_foreseen`](Self::bear_foreseen), for ids that were demanded and found free.
     pub(crate) fn bear_demanded(&mut self, demanded: impl IntoIterator<Item = Entity>) {
         for entity in demanded {
-            self.entities.spawn_at(entity).expect("the id was found free");
+            self.demand(entity).expect("the id was found free");
             self.note_born(entity);
         }
     }
@@ -216,6 +216,7 @@ impl World {
             // Rows are of no use without (A1).
             None => self.pools.dissolve(),
         }
+        self.pools.find_heritable();
         drop(gone);
         self.fill_groups();
         self.order_groups(groups);
@@ -281,6 +282,7 @@ impl World {
             // Blocks are of components by their numbers.
             self.pools.dissolve();
         }
+        self.pools.find_heritable();
         self.pools.groups.clear_members();
         let is_left_out = |id: &usize| !returned.iter().any(|known| known.index() == *id);
         for id in (0..self.pools.len()).filter(is_left_out) {

@@ -86,6 +86,7 @@ impl Pools {
             let (homes, pool) = self.homes_and(id);
             pool.line_up(&bands, &homes.register);
         }
+        self.find_heritable();
     }
 }
 

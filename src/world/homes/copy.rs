@@ -46,10 +46,13 @@ impl Clone for Homes {
             archetypes,
             by_mask,
             strays,
+            unseated,
+            births: _,
             rows,
             new_rows,
             gappy,
             able,
+            heritable,
             most,
             reach,
             vacant,
@@ -65,13 +68,15 @@ impl Clone for Homes {
         self.archetypes.clone_from(archetypes);
         self.by_mask.clone_from(by_mask);
         self.strays.clone_from(strays);
+        self.unseated.clone_from(unseated);
+        self.births.clear();
         self.gappy.clone_from(gappy);
         self.usual.clone_from(usual);
         self.lost.clone_from(lost);
         (self.is_active, self.is_stale, self.rounds) = (*is_active, *is_stale, *rounds);
         (self.rows, self.new_rows, self.vacant, self.most) = (*rows, *new_rows, *vacant, *most);
         (self.able, self.restless, self.idle) = (*able, *restless, *idle);
-        self.reach = *reach;
+        (self.reach, self.heritable) = (*reach, *heritable);
     }
 }
 
@@ -103,5 +108,6 @@ impl World {
     /// Has the homes of the world that it is a copy of, with the same components under the same numbers, and the same rows.
     pub(crate) fn dwell_as(&mut self, original: &Self, has_all: bool) {
         original.copy_homes(&mut self.pools.homes, has_all);
+        self.pools.find_heritable();
     }
 }

@@ -28,10 +28,15 @@ mod copy;
 mod record;
 mod rehouse;
 
+use std::any::TypeId;
+
 use rustc_hash::FxHashMap;
 
 use super::World;
+use super::bundle::{Bundle, ComponentVisitor};
 use super::codes::BITS;
+use super::pools::Pools;
+use crate::component::Component;
 use crate::entity::Entity;
 use crate::sparse::{Home, Register};
 
@@ -70,6 +75,10 @@ pub(crate) struct Homes {
     by_mask: FxHashMap<u64, u32>,
     /// Entities that may have to move: newborns, and those whose components have changed.
     strays: Vec<Entity>,
+    /// Newborns that have a row, but do not lie there in all pools.
+    unseated: Vec<Entity>,
+    /// By type of bundle: the archetype of those who are born with it. Derived from the masks, which change with a layout.
+    births: FxHashMap<TypeId, u32>,
     /// Rows of all blocks, and of those that came since the last layout.
     rows: usize,
     new_rows: usize,
@@ -77,6 +86,8 @@ pub(crate) struct Homes {
     gappy: Vec<u32>,
     /// Components whose pools have a common order, as bits: those whose order belongs to nobody.
     able: u64,
+    /// Those whose values another entity can take over when their own is dead.
+    pub(crate) heritable: u64,
     /// How many strays are noted before it is cheaper to lay all pools out anew.
     most: usize,
     /// Indices from here on have no homes: few ids are so far from the others, and the register has a place for each
@@ -98,6 +109,9 @@ pub(crate) struct Homes {
     is_stale: bool,
 }
 
+/// In place of an archetype: there is none with rows.
+const NO_ARCHETYPE: u32 = u32::MAX;
+
 /// Entities from which on a world is laid out. Smaller ones are walked as fast as they are.
 const SMALL: usize = 256;
 
@@ -112,9 +126,19 @@ impl Homes {
     #[inline(always)]
     fn is_due(&self, living: usize, pools: usize) -> bool {
         match self.is_active() {
-            true => !self.strays.is_empty() || !self.gappy.is_empty() || self.is_stale,
+            true => self.has_notes() || self.is_stale,
             false => living >= SMALL && pools <= BITS,
         }
+    }
+
+    fn has_notes(&self) -> bool {
+        !self.strays.is_empty() || !self.gappy.is_empty() || !self.unseated.is_empty()
+    }
+
+    /// How many notes there are at most.
+    #[inline]
+    pub(crate) fn most(&self) -> usize {
+        self.most
     }
 
     /// Whether so many rows are vacant, or have come since, that a new layout pays.
@@ -157,6 +181,30 @@ impl Homes {
         } else {
             self.is_stale = true;
         }
+    }
+
+    /// A newborn does not lie in its row everywhere.
+    #[cold]
+    pub(crate) fn note_unseated(&mut self, entity: Entity) {
+        if self.unseated.len() < self.most {
+            self.unseated.push(entity);
+        } else {
+            self.is_stale = true;
+        }
+    }
+
+    /// Gives a newborn a vacant row of an archetype, if there is one, or notes that it has none.
+    #[inline]
+    fn move_in(&mut self, entity: Entity, archetype: u32) -> Home {
+        if archetype != NO_ARCHETYPE
+            && entity.index() < self.reach
+            && let Some(home) = self.take_row(archetype)
+        {
+            self.register.assign(entity.index(), home);
+            return home;
+        }
+        self.note(entity);
+        Home::NONE
     }
 
     /// Entities were born.
@@ -221,6 +269,7 @@ impl Homes {
         let number = *self.by_mask.entry(mask).or_insert(next);
         if number == next {
             self.archetypes.push(Archetype { mask, ..Archetype::default() });
+            self.births.clear();
         }
         number
     }
@@ -237,7 +286,8 @@ impl Homes {
             + self.gappy.capacity() * size_of::<u32>()
             + self.archetypes.capacity() * size_of::<Archetype>()
             + self.by_mask.capacity() * size_of::<(u64, u32)>()
-            + self.strays.capacity() * size_of::<Entity>()
+            + (self.strays.capacity() + self.unseated.capacity()) * size_of::<Entity>()
+            + self.births.capacity() * size_of::<(TypeId, u32)>()
             + self.lost.capacity() * size_of::<u32>()
             + self.usual.capacity() * size_of::<(u64, u64)>()
     }
@@ -246,6 +296,7 @@ impl Homes {
     pub(crate) fn shrink_to_fit(&mut self) {
         self.register.shrink_to_fit();
         self.strays.shrink_to_fit();
+        self.unseated.shrink_to_fit();
         self.archetypes.iter_mut().for_each(|archetype| {
             archetype.gaps.shrink_to_fit();
             archetype.waiting.shrink_to_fit();
@@ -268,5 +319,54 @@ impl World {
         if self.pools.homes.is_due(self.entities.len(), self.pools.len()) && !self.is_adaptive() {
             self.rehouse();
         }
+    }
+}
+
+impl Pools {
+    /// The row of a newborn with this bundle, which it has from now on; or none.
+    #[inline]
+    pub(super) fn row_for<B: Bundle>(&mut self, entity: Entity) -> Home {
+        let archetype = match self.homes.births.get(&TypeId::of::<B>()) {
+            Some(&archetype) => archetype,
+            None => self.archetype_for::<B>(),
+        };
+        self.homes.move_in(entity, archetype)
+    }
+
+    /// The archetype of those who are born with a bundle. As the bundle shows itself: if that is wrong, they are at a
+    /// wrong place for a while.
+    #[cold]
+    #[inline(never)]
+    fn archetype_for<B: Bundle>(&mut self) -> u32 {
+        struct Mask<'a> {
+            pools: &'a Pools,
+            bits: u64,
+            is_known: bool,
+        }
+        impl ComponentVisitor for Mask<'_> {
+            fn visit<T: Component>(&mut self) {
+                match self.pools.bit_of::<T>() {
+                    Some(bit) => self.bits |= bit,
+                    None => self.is_known = false,
+                }
+            }
+        }
+        let mut mask = Mask { pools: self, bits: 0, is_known: true };
+        B::visit(&mut mask);
+        let Mask { bits, is_known, .. } = mask;
+        let key = self.homes.key(bits & self.homes.able);
+        let archetype = self.homes.by_mask.get(&key).copied().unwrap_or(NO_ARCHETYPE);
+        if is_known {
+            self.homes.births.insert(TypeId::of::<B>(), archetype);
+        }
+        archetype
+    }
+
+    /// Finds out which components can be taken over.
+    pub(super) fn find_heritable(&mut self) {
+        let ids = (0..self.len()).filter(|_| self.len() <= BITS);
+        let heritable = ids.filter(|&id| self.at(id).is_heritable());
+        let heritable = heritable.fold(0, |all, id| all | 1 << id);
+        self.homes.heritable = heritable & self.homes.able;
     }
 }

@@ -8,6 +8,7 @@
 //! n blocks              then n × { archetype, n rows, n × tenant, or -1 }
 //! n who wait            then n × { index, archetype }
 //! n strays              then n × entity
+//! n unseated            then n × entity
 //! for each column       0, or n bands + 1, the least length, n × block
 //! ```
 //!
@@ -90,7 +91,8 @@ impl Homes {
             .filter_map(|index| Some((index, self.register.home(index).waits_for()?)));
         let who_wait: Vec<u64> =
             who_wait.map(|(index, archetype)| pair(index, archetype as u32)).collect();
-        for list in [who_wait, self.strays.iter().map(|stray| stray.to_bits()).collect()] {
+        let to_bits = |list: &[Entity]| list.iter().map(|entity| entity.to_bits()).collect();
+        for list in [who_wait, to_bits(&self.strays), to_bits(&self.unseated)] {
             out.push(list.len() as u64);
             out.extend(list);
         }
@@ -164,7 +166,7 @@ impl Homes {
             }
             homes.register.assign(index, Home::waiting(archetype));
         }
-        homes.strays = from.entities()?;
+        (homes.strays, homes.unseated) = (from.entities()?, from.entities()?);
         homes.check_gaps()?;
         let mut rows = Vec::with_capacity(columns.len());
         for (column, entities) in columns.iter().enumerate() {

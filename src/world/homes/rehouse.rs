@@ -41,6 +41,7 @@ impl World {
         if pools > BITS {
             return self.pools.dissolve();
         }
+        self.pools.clear_mut();
         let able = self.pools.able();
         let homes = &mut self.pools.homes;
         // Homes with a component whose order belongs to somebody now are no homes any more.
@@ -53,6 +54,7 @@ impl World {
             return self.arrange();
         }
         self.pools.homes.bound(able, living);
+        self.pools.find_heritable();
         let mut strays = std::mem::take(&mut self.pools.homes.strays);
         let mut round = Round::default();
         for entity in strays.drain(..) {
@@ -62,6 +64,7 @@ impl World {
             }
         }
         self.pools.homes.strays = strays;
+        self.pools.homes.seat_all(&mut round);
         self.pools.bring_home(round);
         // Also if nothing else happens.
         self.pools.homes.is_stale = self.pools.homes.is_worn();
@@ -129,6 +132,19 @@ impl Homes {
             self.archetypes[archetype as usize].waiting.push(entity);
             round.archetypes.push(archetype);
         }
+    }
+
+    /// Brings newborns who have a row there.
+    fn seat_all(&mut self, round: &mut Round) {
+        let mut unseated = std::mem::take(&mut self.unseated);
+        for entity in unseated.drain(..) {
+            let home = self.register.home(entity.index());
+            // Some have gone.
+            if home.is_row() {
+                round.movers.push((entity.index(), self.mask_of(home)));
+            }
+        }
+        self.unseated = unseated;
     }
 
     /// How many have to wait for a new block of an archetype: more of them where it has many, so that blocks
