@@ -21,6 +21,9 @@ use crate::world::World;
 /// Numbers that the place of a query's entity is saved in, at most.
 const MOST: usize = 16;
 
+/// Runs of fewer entities than this, in the mean, are not walked as stretches.
+const SHORT: u32 = 24;
+
 /// Positions of the driver that the marks of pools do not tell, as bits. Found when a walk comes to the first band
 /// that needs them.
 #[derive(Debug, Default)]
@@ -29,6 +32,17 @@ pub(super) struct Exceptions {
     refused: OnceLock<Box<[u64]>>,
     /// Of placed entities whose block lacks a required pool that has them all the same.
     extra: OnceLock<Box<[u64]>>,
+}
+
+/// Sixty-four rows of a band.
+struct Word<D: QueryData> {
+    /// Position of the first in the driver.
+    at: usize,
+    matches: u64,
+    /// The matches, and those of whom that is not known.
+    asked: u64,
+    /// Where the parts of the first lie.
+    place: D::Place,
 }
 
 /// Where a block lies in the pools of a query.
@@ -280,16 +294,24 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
                     at = next;
                     continue;
                 }
-                // Mixed: what came before, then run after run and one after the other.
-                let mut left = matches | unknown;
-                let mut len = at - run + matches.trailing_ones() as usize;
-                left &= !lowest(matches.trailing_ones() as usize);
+                // Mixed. Where runs are short, one after the other: a loop over a run costs more to begin and to end.
+                let runs = (matches & !(matches << 1)).count_ones();
+                let is_scattered = runs * SHORT > matches.count_ones();
+                let first = if is_scattered { 0 } else { matches.trailing_ones() as usize };
+                let mut left = (matches | unknown) & !lowest(first);
+                let mut len = at - run + first;
                 loop {
                     if len > 0 {
                         let place = D::step(base, run - begin);
                         self.check_run(run, len, place);
                         let stretch = Stretch { driver_at: run, len, place };
                         folded = self.fold_stretch::<M, A>(stretch, folded, &mut step);
+                    }
+                    if is_scattered {
+                        let word =
+                            Word { at, matches, asked: left, place: D::step(base, at - begin) };
+                        folded = self.fold_word::<M, A>(word, folded, &mut step);
+                        break;
                     }
                     if left == 0 {
                         break;
@@ -314,6 +336,36 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             }
         }
         self.fold_loose::<M, A>(at..end, folded, &mut step)
+    }
+
+    /// Calls `step` with the items of the matches among 64 rows, one after the other.
+    #[inline(always)]
+    fn fold_word<M: Mode, A>(
+        self,
+        word: Word<D>,
+        start: A,
+        step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        let Word { at, matches, asked, place } = word;
+        let (mut left, mut folded, first) = (asked, start, matches.trailing_zeros() as usize);
+        if first == 64 {
+            return self.fold_bits::<M, A>(at, left, folded, step);
+        }
+        self.check_run(at + first, 1, D::step(place, first));
+        // SAFETY: the first match is at its place in all pools (A1).
+        let cursor = unsafe { self.cursor(at + first, D::step(place, first)) };
+        while left != 0 {
+            let nth = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if matches >> nth & 1 == 1 {
+                self.check_run(at + nth, 1, D::step(place, nth));
+                // SAFETY: it is at its place in all pools (A1), so many rows behind the first; each is in one word (Q1).
+                folded = step(folded, unsafe { M::item::<D>(&cursor, nth - first) });
+            } else {
+                folded = self.fold_loose::<M, A>(at + nth..at + nth + 1, folded, step);
+            }
+        }
+        folded
     }
 
     /// Blocks that have all required pools, and entities that are looked up.
