@@ -396,6 +396,11 @@ fn the_65th_component_ends_homes_once() {
     add_all!(world, id: 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70);
     // Nothing was worked off: who is at home is so still.
     assert_eq!((all(&world), way(&world).0), (expected, WalkKind::Blocks));
+    add::<70>(&mut world, ids[5]);
+    let others = world.query_filtered::<(Entity, &A, &B), Without<N<70>>>();
+    assert!(others.iter().all(|(other, ..)| other != id && other != ids[5]));
+    assert_eq!(others.iter().count(), 298);
+    drop(others);
     world.verify().unwrap();
     // Deaths and births until then, with bits that mean several components.
     for (&dead, n) in ids[400..450].iter().zip(0..) {

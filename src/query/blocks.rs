@@ -7,8 +7,9 @@
 
 #![allow(unsafe_code, reason = "makes cursors from places")]
 
+use std::mem;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::filter::QueryFilter;
 use super::mode::Mode;
@@ -16,7 +17,7 @@ use super::piece::{Stretch, Views};
 use super::survey::{Column, Part, Role, Surveyor};
 use super::term::{QueryData, Row};
 use crate::sparse::Rows;
-use crate::world::World;
+use crate::world::{LooseRows, World};
 
 /// Numbers that the place of a query's entity is saved in, at most.
 const MOST: usize = 16;
@@ -24,14 +25,48 @@ const MOST: usize = 16;
 /// Runs of fewer entities than this, in the mean, are not walked as stretches.
 const SHORT: u32 = 24;
 
-/// Positions of the driver that the marks of pools do not tell, as bits. Found when a walk comes to the first band
-/// that needs them.
+/// Rows that the marks of pools do not tell. Found when a walk comes to the first band that needs them.
 #[derive(Debug, Default)]
 pub(super) struct Exceptions {
-    /// Of placed entities that a refused pool has, where it is loose.
-    refused: OnceLock<Box<[u64]>>,
-    /// Of placed entities whose block lacks a required pool that has them all the same.
-    extra: OnceLock<Box<[u64]>>,
+    /// Of entities that a refused pool has, where it is loose.
+    refused: OnceLock<Found>,
+    /// Of entities whose block lacks a required pool that has them all the same.
+    extra: OnceLock<Found>,
+}
+
+/// Rows as bits, by their numbers among all of the world.
+#[derive(Debug, Default)]
+enum Found {
+    #[default]
+    None,
+    /// Those of one pool.
+    One(Arc<LooseRows>),
+    /// Those of several.
+    Several(Vec<u64>),
+}
+
+impl Found {
+    fn bits(&self) -> &[u64] {
+        match self {
+            Self::None => &[],
+            Self::One(rows) => rows.bits(),
+            Self::Several(bits) => bits,
+        }
+    }
+
+    fn add(&mut self, rows: Arc<LooseRows>) {
+        *self = match mem::take(self) {
+            Self::None => Self::One(rows),
+            other => {
+                let mut bits = other.bits().to_vec();
+                bits.resize(bits.len().max(rows.bits().len()), 0);
+                for (all, more) in bits.iter_mut().zip(rows.bits()) {
+                    *all |= more;
+                }
+                Self::Several(bits)
+            }
+        };
+    }
 }
 
 /// Sixty-four rows of a band.
@@ -107,43 +142,20 @@ impl<'a> Surveyor<'a> for Marks {
     fn end(&mut self) {}
 }
 
-/// Marks positions of the driver by who is loose in other pools.
+/// Finds the rows of those who are loose in the refused pools of a query, or in the required ones.
 struct Loose<'s> {
     world: &'s World,
     driver: &'s Rows,
     is_refused: bool,
-    marked: Box<[u64]>,
+    found: Found,
 }
 
 impl<'a> Surveyor<'a> for Loose<'_> {
     fn column(&mut self, column: Column<'a>) {
-        if (column.role == Role::Without) != self.is_refused {
-            return;
-        }
-        let mut mark = |entity| {
-            let home = self.world.home_of(entity);
-            let start =
-                home.and_then(|home| Some(self.driver.start_of(home.block)? + home.row as usize));
-            // One that is not placed in the driver is looked up there.
-            if let Some(at) = start.filter(|&at| self.driver.is_placed(at)) {
-                self.marked[at / 64] |= 1 << (at % 64);
-            }
-        };
-        match column.rows {
-            Some(rows) if std::ptr::eq(rows, self.driver) => {}
-            Some(rows) => {
-                for (nth, chunk) in column.entities.chunks(64).enumerate() {
-                    let mut left = !rows.bits(nth * 64);
-                    if chunk.len() < 64 {
-                        left &= (1 << chunk.len()) - 1;
-                    }
-                    while left != 0 {
-                        mark(chunk[left.trailing_zeros() as usize]);
-                        left &= left - 1;
-                    }
-                }
-            }
-            None => column.entities.iter().for_each(|&entity| mark(entity)),
+        let is_driver = column.rows.is_some_and(|rows| std::ptr::eq(rows, self.driver));
+        if (column.role == Role::Without) == self.is_refused && !is_driver {
+            let Column { id, stamp, entities, rows, .. } = column;
+            self.found.add(self.world.loose_rows((id, stamp), entities, rows));
         }
     }
 
@@ -203,7 +215,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             D::columns(self.data, &mut places);
             F::columns(self.filter, &mut places);
             if places.is_lacking {
-                let left = !rows.bits(*at) | bits(self.extra(rows), *at);
+                let left = !rows.bits(*at) | self.extra(rows, block, row);
                 match (left & lowest(stop - *at)).trailing_zeros() as usize {
                     64 => {
                         *at = stop.min(*at + 64);
@@ -275,9 +287,8 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             D::columns(self.data, &mut places);
             F::columns(self.filter, &mut places);
             if places.is_lacking {
-                let extra = self.extra(rows);
                 for from in (at..stop).step_by(64) {
-                    let left = !rows.bits(from) | bits(extra, from);
+                    let left = !rows.bits(from) | self.extra(rows, block, row + (from - at));
                     folded =
                         self.fold_bits::<M, A>(from, left & lowest(stop - from), folded, &mut step);
                 }
@@ -383,7 +394,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             blocks += usize::from(!places.is_lacking && start < stop);
             for from in (start..stop).step_by(64) {
                 let left = match places.is_lacking {
-                    true => !rows.bits(from) | bits(self.extra(rows), from),
+                    true => !rows.bits(from) | self.extra(rows, block, from - start),
                     false => self.marks(rows, block, from - start, stop - from).1,
                 };
                 looked_up += (left & lowest(stop - from)).count_ones() as usize;
@@ -434,12 +445,11 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     /// Which of 64 rows from one on are matches, and of which that is not known, of so many.
     #[inline(always)]
     fn marks(self, rows: &Rows, block: u32, row: usize, most: usize) -> (u64, u64) {
-        let start = rows.start_of(block).unwrap_or(0);
         let mut marks = Marks { block, row, placed: u64::MAX, refused: 0 };
         D::columns(self.data, &mut marks);
         F::columns(self.filter, &mut marks);
         if !F::IS_OPEN {
-            marks.refused |= bits(self.refused(rows), start + row);
+            marks.refused |= self.refused(rows, block, row);
         }
         let asked = lowest(most);
         (marks.placed & !marks.refused & asked, !marks.placed & asked)
@@ -454,22 +464,26 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         );
     }
 
-    fn refused(self, rows: &Rows) -> &'a [u64] {
-        self.exceptions.refused.get_or_init(|| self.loose(rows, true))
+    /// Which of 64 rows from one on belong to entities that a refused pool has, where it is loose.
+    #[inline]
+    fn refused(self, rows: &Rows, block: u32, row: usize) -> u64 {
+        let found = self.exceptions.refused.get_or_init(|| self.loose(rows, true));
+        bits(found.bits(), self.world.first_row_of(block) + row)
     }
 
-    fn extra(self, rows: &Rows) -> &'a [u64] {
-        self.exceptions.extra.get_or_init(|| self.loose(rows, false))
+    /// Which of 64 rows from one on belong to entities that a required pool has, where it is loose.
+    #[inline]
+    fn extra(self, rows: &Rows, block: u32, row: usize) -> u64 {
+        let found = self.exceptions.extra.get_or_init(|| self.loose(rows, false));
+        bits(found.bits(), self.world.first_row_of(block) + row)
     }
 
     #[cold]
     #[inline(never)]
-    fn loose(self, driver: &Rows, is_refused: bool) -> Box<[u64]> {
-        let end = driver.bands().last().map_or(0, |band| band.end());
-        let marked = vec![0; end.div_ceil(64)].into();
-        let mut loose = Loose { world: self.world, driver, is_refused, marked };
+    fn loose(self, driver: &Rows, is_refused: bool) -> Found {
+        let mut loose = Loose { world: self.world, driver, is_refused, found: Found::None };
         D::columns(self.data, &mut loose);
         F::columns(self.filter, &mut loose);
-        loose.marked
+        loose.found
     }
 }

@@ -54,6 +54,12 @@ pub(crate) struct Register {
     homes: Vec<Home>,
     /// By block and row: the index that was the last to get it.
     tenants: Vec<Vec<u32>>,
+    /// By block: the number of its row 0 among all rows.
+    firsts: Vec<u32>,
+    /// Rows of all blocks.
+    rows: u32,
+    /// How often a row has got or lost a tenant.
+    changes: u64,
 }
 
 /// The tenant of a row that never had one.
@@ -68,9 +74,11 @@ impl Clone for Register {
 
     /// In the memory that is there.
     fn clone_from(&mut self, other: &Self) {
-        let Self { homes, tenants } = other;
+        let Self { homes, tenants, firsts, rows, changes } = other;
         self.homes.clone_from(homes);
         self.tenants.clone_from(tenants);
+        self.firsts.clone_from(firsts);
+        (self.rows, self.changes) = (*rows, *changes);
     }
 }
 
@@ -96,6 +104,7 @@ impl Register {
             self.homes.resize(at + 1, Home::NONE);
         }
         self.homes[at] = home;
+        self.changes += 1;
         if home.is_row() {
             self.tenants[home.block as usize][home.row as usize] = index;
         }
@@ -104,6 +113,7 @@ impl Register {
     /// Takes the home of an index away and returns it.
     #[inline(always)]
     pub(crate) fn vacate(&mut self, index: u32) -> Home {
+        self.changes += 1;
         match self.homes.get_mut(index as usize) {
             Some(home) => std::mem::replace(home, Home::NONE),
             None => Home::NONE,
@@ -124,7 +134,32 @@ impl Register {
     /// Adds a block of so many rows, all vacant; returns its number.
     pub(crate) fn add_block(&mut self, rows: usize) -> u32 {
         self.tenants.push(vec![NOBODY; rows]);
+        self.firsts.push(self.rows);
+        self.rows += rows as u32;
+        self.changes += 1;
         (self.tenants.len() - 1) as u32
+    }
+
+    /// Number of rows of all blocks.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// The number of row 0 of a block among all rows.
+    #[inline]
+    pub(crate) fn first_row_of(&self, block: u32) -> usize {
+        self.firsts.get(block as usize).map_or(0, |&first| first as usize)
+    }
+
+    /// The number of a row among all rows.
+    #[inline]
+    pub(crate) fn number_of(&self, home: Home) -> Option<usize> {
+        Some(*self.firsts.get(home.block as usize)? as usize + home.row as usize)
+    }
+
+    /// A number that grows whenever a row gets or loses a tenant.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Number of rows in a block, if there is such a block.
@@ -157,6 +192,7 @@ impl Register {
         tenants.sum::<usize>()
             + self.homes.capacity() * size_of::<Home>()
             + self.tenants.capacity() * size_of::<Vec<u32>>()
+            + self.firsts.capacity() * size_of::<u32>()
     }
 }
 

@@ -79,6 +79,7 @@ use adapt::Adapt;
 pub(crate) use adapt::Learnt;
 #[cfg(feature = "serde")]
 pub(crate) use homes::Homes;
+pub(crate) use homes::LooseRows;
 #[cfg(feature = "serde")]
 pub(crate) use pool_box::Map;
 use pool_box::PoolBox;

@@ -107,7 +107,8 @@ mod tests {
         let ids: Vec<_> = world.spawn_batch((0..400).map(|_| (A, B))).collect();
         world.refresh();
         world.despawn(ids[7]).unwrap();
-        assert!(world.home_of(ids[5]).is_some() && world.home_of(ids[7]).is_none());
+        let home = |id: Entity| world.pools.homes.register.home(id.index());
+        assert!(home(ids[5]).is_row() && !home(ids[7]).is_row());
         (world, ids)
     }
 

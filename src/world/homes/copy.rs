@@ -9,7 +9,7 @@ use std::any::TypeId;
 
 #[cfg(feature = "serde")]
 use super::super::World;
-use super::{Archetype, Homes};
+use super::{AllLoose, Archetype, Homes};
 #[cfg(feature = "serde")]
 use crate::sparse::Rows;
 
@@ -61,6 +61,7 @@ impl Clone for Homes {
             usual,
             lost,
             rounds,
+            loose: _,
             is_stale,
         } = other;
         self.register.clone_from(register);
@@ -70,6 +71,7 @@ impl Clone for Homes {
         self.strays.clone_from(strays);
         self.unseated.clone_from(unseated);
         self.births.clear();
+        self.loose = AllLoose::default();
         self.gappy.clone_from(gappy);
         self.usual.clone_from(usual);
         self.lost.clone_from(lost);

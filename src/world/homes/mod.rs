@@ -24,6 +24,7 @@
 mod arrange;
 mod check;
 mod copy;
+mod loose;
 #[cfg(feature = "serde")]
 mod record;
 mod rehouse;
@@ -32,6 +33,8 @@ use std::any::TypeId;
 
 use rustc_hash::FxHashMap;
 
+use self::loose::AllLoose;
+pub(crate) use self::loose::LooseRows;
 use super::World;
 use super::bundle::{Bundle, ComponentVisitor};
 use super::codes::BITS;
@@ -105,6 +108,8 @@ pub(crate) struct Homes {
     lost: Vec<u32>,
     /// Rounds of settling in this window.
     rounds: u32,
+    /// Which rows belong to entities that are loose in a pool. Derived, and kept for walks.
+    loose: AllLoose,
     /// Whether pools are to be laid out anew whatever the counts say.
     is_stale: bool,
 }
@@ -144,12 +149,6 @@ impl Homes {
     /// Whether so many rows are vacant, or have come since, that a new layout pays.
     fn is_worn(&self) -> bool {
         self.vacant > self.rows / 8 + SMALL / 2 || self.new_rows > self.rows / 2 + SMALL
-    }
-
-    /// The home of an entity, if it has one.
-    #[inline]
-    fn of(&self, entity: Entity) -> Option<Home> {
-        Some(self.register.home(entity.index())).filter(|home| home.is_row())
     }
 
     /// The components of the home of an entity.
@@ -282,6 +281,7 @@ impl Homes {
         });
         lists.sum::<usize>()
             + self.register.heap_bytes()
+            + self.loose.heap_bytes()
             + self.blocks.capacity() * size_of::<Block>()
             + self.gappy.capacity() * size_of::<u32>()
             + self.archetypes.capacity() * size_of::<Archetype>()
@@ -295,6 +295,7 @@ impl Homes {
     /// Gives back memory that serves nothing.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.register.shrink_to_fit();
+        self.loose = AllLoose::default();
         self.strays.shrink_to_fit();
         self.unseated.shrink_to_fit();
         self.archetypes.iter_mut().for_each(|archetype| {
@@ -305,12 +306,6 @@ impl Homes {
 }
 
 impl World {
-    /// The home of an entity, if it has one.
-    #[inline]
-    pub(crate) fn home_of(&self, entity: Entity) -> Option<Home> {
-        self.pools.homes.of(entity)
-    }
-
     /// Works off what was noted since the last time, if there is something.
     ///
     /// A world that adapts brings its pools into another order.

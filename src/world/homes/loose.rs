@@ -1,0 +1,100 @@
+//! Which rows belong to entities that are loose in a pool.
+//!
+//! A walk along blocks asks 64 rows at once. Who is loose in a pool that it refuses, or requires beyond what a block has, is known
+//! by these bits. They are made when a walk first needs them, and kept for the others until the pool or a home changes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::World;
+use super::super::codes::BITS;
+use crate::entity::Entity;
+use crate::sparse::{Register, Rows};
+
+/// The rows of those who are loose in a pool, as bits by the number of the row among all of the world.
+#[derive(Debug, Default)]
+pub(crate) struct LooseRows {
+    /// Of the pool, and of the register.
+    times: Option<(u64, u64)>,
+    bits: Vec<u64>,
+}
+
+/// By component: what was found last.
+#[derive(Debug, Default)]
+pub(super) struct AllLoose(Mutex<Vec<Arc<LooseRows>>>);
+
+impl LooseRows {
+    /// By the number of the row.
+    #[inline]
+    pub(crate) fn bits(&self) -> &[u64] {
+        &self.bits
+    }
+
+    fn find(&mut self, entities: &[Entity], rows: Option<&Rows>, register: &Register) {
+        self.bits.clear();
+        self.bits.resize(register.rows().div_ceil(64), 0);
+        let mut mark = |entity: Entity| {
+            if let Some(at) = register.number_of(register.home(entity.index())) {
+                self.bits[at / 64] |= 1 << (at % 64);
+            }
+        };
+        let Some(rows) = rows else { return entities.iter().for_each(|&entity| mark(entity)) };
+        for (nth, chunk) in entities.chunks(64).enumerate() {
+            let mut loose = !rows.bits(nth * 64);
+            if chunk.len() < 64 {
+                loose &= (1 << chunk.len()) - 1;
+            }
+            while loose != 0 {
+                mark(chunk[loose.trailing_zeros() as usize]);
+                loose &= loose - 1;
+            }
+        }
+    }
+}
+
+impl AllLoose {
+    pub(super) fn heap_bytes(&self) -> usize {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().map(|found| found.bits.capacity() * size_of::<u64>()).sum::<usize>()
+            + kept.capacity() * size_of::<Arc<LooseRows>>()
+    }
+}
+
+impl World {
+    /// The rows of those who are loose in the pool of a component, which has these entities and rows and this stamp.
+    pub(crate) fn loose_rows(
+        &self,
+        (component, stamp): (u32, u64),
+        entities: &[Entity],
+        rows: Option<&Rows>,
+    ) -> Arc<LooseRows> {
+        let register = &self.pools.homes.register;
+        let find = || {
+            let mut found = LooseRows::default();
+            found.find(entities, rows, register);
+            Arc::new(found)
+        };
+        if component as usize >= BITS {
+            // One that the world does not know, or has come to know since the last round.
+            return find();
+        }
+        let mut kept = self.pools.homes.loose.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.resize_with(BITS, Arc::default);
+        let kept = &mut kept[component as usize];
+        let times = Some((stamp, register.changes()));
+        if kept.times != times {
+            match Arc::get_mut(kept) {
+                Some(found) => found.find(entities, rows, register),
+                // Somebody still walks by the old one.
+                None => *kept = find(),
+            }
+            Arc::get_mut(kept).expect("it is new, or nobody else has it").times = times;
+        }
+        Arc::clone(kept)
+    }
+
+    /// The number of the first row of a block among all rows of the world.
+    #[inline]
+    pub(crate) fn first_row_of(&self, block: u32) -> usize {
+        self.pools.homes.register.first_row_of(block)
+    }
+}
