@@ -40,7 +40,7 @@ impl Entities {
             if !live && slot.version() == 0 {
                 return Err(format!("E3: dead slot {index} would give out the first version"));
             }
-            if !live && slot.word.load(Ordering::Relaxed) != 0 {
+            if !live && !belongs && slot.word.load(Ordering::Relaxed) != 0 {
                 return Err(format!("E1: dead slot {index} has a word"));
             }
         }
@@ -57,12 +57,17 @@ impl Entities {
 
     fn walk_free_list(&self) -> Result<FxHashSet<u32>, String> {
         let mut seen = FxHashSet::default();
-        let mut at = self.free;
+        let (mut before, mut at) = (END, self.free);
         while at != END {
-            if self.slot(at - 1).is_none() || !seen.insert(at - 1) {
+            let slot = self.slot(at - 1).filter(|_| seen.insert(at - 1));
+            let Some(slot) = slot else {
                 return Err(format!("E2: the free list comes to slot {} wrongly", at - 1));
+            };
+            let said = slot.word.load(Ordering::Relaxed);
+            if self.demanded.is_empty() && said != u64::from(before) {
+                return Err(format!("E5: slot {} does not say which one comes before", at - 1));
             }
-            at = self.link(at - 1);
+            (before, at) = (at, self.link(at - 1));
         }
         Ok(seen)
     }
@@ -90,6 +95,6 @@ mod tests {
         attempt(|book| book.free = 1, "E2");
         attempt(|book| book.limits.last_version = 0, "E3");
         attempt(|book| book.near[1].set_dead(END, 0), "E3");
-        attempt(|book| book.near[1].word.store(1, Ordering::Relaxed), "E1");
+        attempt(|book| book.near[1].word.store(1, Ordering::Relaxed), "E5");
     }
 }

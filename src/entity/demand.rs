@@ -136,6 +136,7 @@ impl Entities {
                 let next = slot.number();
                 slot.set_live(index);
                 self.free = next;
+                self.set_before(next, END);
                 return Some(index);
             };
             self.free = link;
@@ -143,7 +144,7 @@ impl Entities {
             let record = self.demanded.get_mut(&index).expect("it has a link");
             record.threaded = None;
             if record.floor <= version {
-                self.demanded.remove(&index);
+                self.forget_demanded(index);
             }
         }
         self.next_fresh()
@@ -195,7 +196,7 @@ impl Entities {
     pub(super) fn release_demanded(&mut self, entity: Entity) -> Result<u64, NoSuchEntity> {
         let word = *self.word_mut(entity).ok_or(NoSuchEntity { entity })?;
         let index = entity.index();
-        let record = self.demanded.remove(&index);
+        let record = self.demanded.get(&index).copied();
         let next_version = record.map_or(0, |record| record.floor).max(entity.version() + 1);
         match record.and_then(|record| record.threaded) {
             None => self.free_slot(index, next_version),
@@ -208,8 +209,16 @@ impl Entities {
                 self.slot_mut(index).expect("it is live").set_retired();
             }
         }
+        self.forget_demanded(index);
         self.count_dead();
         Ok(word)
+    }
+
+    /// Forgets what was demanded of an index. Without such indices it is known of each slot which one comes before (E5).
+    fn forget_demanded(&mut self, index: u32) {
+        if self.demanded.remove(&index).is_some() && self.demanded.is_empty() {
+            self.link_back();
+        }
     }
 
     /// Takes a slot out of the list by walking there: only for one that dies for the last time.

@@ -187,8 +187,10 @@ impl Entities {
                 if next_version > self.limits.last_version {
                     slot.set_retired();
                 } else {
-                    slot.set_dead(self.free, next_version);
+                    let next = self.free;
+                    slot.set_dead(next, next_version);
                     self.free = entity.index() + 1;
+                    self.set_before(next, self.free);
                 }
                 self.alive -= 1;
                 Ok(word)
@@ -244,9 +246,10 @@ impl Entities {
         let index = self.free.wrapping_sub(1);
         let place = self.near_place(index);
         if place < self.near.len() && !self.near[place].is_live(index) {
-            let slot = &mut self.near[place];
-            self.free = slot.number();
+            self.free = self.near[place].number();
+            self.set_before(self.free, END);
             self.alive += 1;
+            let slot = &mut self.near[place];
             slot.set_live(index);
             return Ok((slot.live_entity(), slot.word.get_mut()));
         }
@@ -256,21 +259,6 @@ impl Entities {
         self.alive += 1;
         let slot = self.slot_mut(index).expect("it has just been made live");
         Ok((slot.live_entity(), slot.word.get_mut()))
-    }
-
-    /// Takes the first slot off the free list and makes it live; its index.
-    #[inline]
-    pub(super) fn next_free(&mut self) -> Option<u32> {
-        let index = self.free.wrapping_sub(1);
-        let place = self.near_place(index);
-        match self.near.get_mut(place) {
-            Some(slot) if !slot.is_live(index) => {
-                self.free = slot.number();
-                slot.set_live(index);
-                Some(index)
-            }
-            _ => self.next_free_elsewhere(),
-        }
     }
 
     /// Makes the next index that was never used live, and returns it.
@@ -288,24 +276,6 @@ impl Entities {
     #[inline]
     pub(super) fn fresh(&self) -> u32 {
         self.limits.range.start + self.near.len() as u32
-    }
-
-    /// Puts a slot at the head of the free list, unless it is spent.
-    ///
-    /// One outside the range is forgotten: no id is given out there, so its version is of no use.
-    pub(super) fn free_slot(&mut self, index: u32, next_version: u32) {
-        if !self.limits.range.contains(&index) {
-            return self.forget_far(index);
-        }
-        let next = self.free;
-        let spent = next_version > self.limits.last_version;
-        let slot = self.slot_mut(index).expect("a slot that was live exists");
-        if spent {
-            slot.set_retired();
-        } else {
-            slot.set_dead(next, next_version);
-            self.free = index + 1;
-        }
     }
 
     pub(super) fn count_alive(&mut self) {
@@ -402,7 +372,7 @@ impl Entities {
 }
 
 #[cold]
-fn far_slot_mut(far: &mut PageTable<FarPage>, index: u32) -> Option<&mut Slot> {
+pub(super) fn far_slot_mut(far: &mut PageTable<FarPage>, index: u32) -> Option<&mut Slot> {
     far.get_mut(page_of(index))?.get_mut(place_in_page(index))
 }
 

@@ -149,6 +149,7 @@ impl Entities {
                 let slot = self.slot_mut(entity.index()).expect("it was claimed");
                 slot.set_dead(free, entity.version());
                 self.free = entity.index() + 1;
+                self.set_before(free, self.free);
                 self.recent.put(iter::once(self.free));
             }
             self.alive -= 1;

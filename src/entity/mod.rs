@@ -1,7 +1,7 @@
 //! Ids: what they look like, how they are given out, taken back and reserved.
 //!
 //! [`Entities`] keeps one slot per index. A dead slot's index half names the next dead slot, so
-//! the list of free ids costs no memory of its own; last freed, first reused. (How it goes on is also
+//! the list of free ids costs no memory of its own; last freed, first reused, unless somebody asks for one of them. (How it goes on is also
 //! guessed, where many die or are born at once: `many.rs`.) Beside its id a slot
 //! has one word that belongs to whoever owns the entities (the world keeps the signature there,
 //! so that "is it alive" and "what does it have" are in one cache line).
@@ -21,6 +21,8 @@
 //! - **E4** – under `&self` only the reservation cursor moves, forward; [`Entities::settle`]
 //!   commits it. While streams are open the cursor stands still behind what was reserved for them, so
 //!   whatever changes the book closes them first.
+//! - **E5** – as long as nothing is demanded, the word of a slot in the free list is the number of the one before it there, so a
+//!   slot can be taken out of the middle.
 
 mod check;
 mod demand;
@@ -29,6 +31,7 @@ mod far_page;
 mod field;
 mod id;
 mod late;
+mod list;
 mod live;
 mod many;
 #[cfg(all(test, esker_loom))]

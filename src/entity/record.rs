@@ -111,16 +111,18 @@ impl Entities {
         }
         let first = self.limits.range.start;
         for (place, slot) in self.near.iter_mut().enumerate() {
-            let add = if slot.is_live(first + place as u32) { add } else { 0 };
-            let word = slot.word.get_mut();
-            *word = *word & keep | add;
+            if slot.is_live(first + place as u32) {
+                let word = slot.word.get_mut();
+                *word = *word & keep | add;
+            }
         }
         for number in self.far.numbers() {
             let page = self.far.get_mut(number).expect("the number was just listed");
             for (index, slot) in page.indexed_mut(number) {
-                let add = if slot.is_live(index) { add } else { 0 };
-                let word = slot.word.get_mut();
-                *word = *word & keep | add;
+                if slot.is_live(index) {
+                    let word = slot.word.get_mut();
+                    *word = *word & keep | add;
+                }
             }
         }
     }
@@ -229,6 +231,7 @@ impl Entities {
             }
         }
         book.count_slots(is_full)?;
+        book.link_back();
         Ok(book)
     }
 
@@ -260,6 +263,7 @@ impl Entities {
                 }
             }
             book.alive = entities.len() as u32;
+            book.link_back();
             return Ok(book);
         }
         for &entity in entities {

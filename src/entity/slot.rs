@@ -18,7 +18,7 @@ const RETIRED: u32 = u32::MAX;
 pub(super) struct Slot {
     /// Number in the lower half, version in the upper one, as in [`Entity::raw`].
     id: u64,
-    /// Zero while the slot is dead.
+    /// While the slot is dead: the number of the one before it in the free list (E5), or zero.
     pub(super) word: AtomicU64,
 }
 
@@ -95,17 +95,25 @@ impl Slot {
     #[inline]
     pub(super) fn set_live(&mut self, index: u32) {
         self.id = u64::from(self.version()) << 32 | (u64::from(index) + 1);
+        *self.word.get_mut() = 0;
     }
 
     /// Brings an entity of any version to life.
     pub(super) fn set_demanded(&mut self, entity: Entity) {
         self.id = entity.raw();
+        *self.word.get_mut() = 0;
     }
 
     #[inline]
     pub(super) fn set_dead(&mut self, next: u32, version: u32) {
         self.id = u64::from(version) << 32 | u64::from(next);
         *self.word.get_mut() = 0;
+    }
+
+    /// Lets a dead slot be followed by another one in the free list.
+    #[inline]
+    pub(super) fn set_next(&mut self, next: u32) {
+        self.id = u64::from(self.version()) << 32 | u64::from(next);
     }
 
     pub(super) fn set_retired(&mut self) {

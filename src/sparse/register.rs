@@ -96,6 +96,21 @@ impl Register {
         (self.home(index) == home).then_some(index)
     }
 
+    /// The index that was the last to get a row.
+    #[inline]
+    pub(crate) fn last_tenant(&self, home: Home) -> u32 {
+        let row =
+            self.tenants.get(home.block as usize).and_then(|rows| rows.get(home.row as usize));
+        row.copied().unwrap_or(NOBODY)
+    }
+
+    /// Says which index was the last to get a vacant row.
+    #[cfg(feature = "serde")]
+    pub(crate) fn set_last_tenant(&mut self, home: Home, index: u32) {
+        debug_assert!(self.tenant(home).is_none() && self.home(index) != home, "A3");
+        self.tenants[home.block as usize][home.row as usize] = index;
+    }
+
     /// Gives an index a vacant home.
     pub(crate) fn assign(&mut self, index: u32, home: Home) {
         debug_assert!(self.tenant(home).is_none(), "A3");

@@ -15,6 +15,7 @@
 //!   which only a living one has.
 
 use super::bundle::Bundle;
+use super::homes::Kind;
 use super::pool_box::Map;
 use super::pools::{Found, Pools};
 use super::react::{Event, What};
@@ -153,8 +154,21 @@ impl<'w> Gate<'w> {
     #[inline(always)]
     pub(super) fn give_birth<B: Bundle>(mut self, bundle: B) {
         if self.pools.homes.is_active() {
-            self.seat.home = self.pools.row_for::<B>(self.entity);
+            let kind = self.pools.kind_of::<B>();
+            self.move_in(kind);
         }
+        self.fill(bundle);
+    }
+
+    /// Gives a newborn a row.
+    #[inline(always)]
+    pub(super) fn move_in(&mut self, kind: Kind) {
+        self.seat.home = self.pools.homes.move_in(self.entity, kind);
+    }
+
+    /// Puts the components of a newborn, which has its row, into their pools.
+    #[inline(always)]
+    pub(super) fn fill<B: Bundle>(mut self, bundle: B) {
         bundle.insert(&mut self);
         if !self.seat.is_taken {
             self.pools.homes.note_unseated(self.entity);

@@ -114,6 +114,10 @@ pub(crate) struct Homes {
     is_stale: bool,
 }
 
+/// The archetype of a newborn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind(u32);
+
 /// In place of an archetype: there is none with rows.
 const NO_ARCHETYPE: u32 = u32::MAX;
 
@@ -192,9 +196,17 @@ impl Homes {
         }
     }
 
+    /// The index that had the row which the next newborn of an archetype gets, if there is such a row. A newborn with that index
+    /// finds all that it takes over where its own slots are.
+    #[inline]
+    pub(super) fn index_for(&self, Kind(archetype): Kind) -> Option<u32> {
+        let gap = *self.archetypes.get(archetype as usize)?.gaps.last()?;
+        Some(self.register.last_tenant(gap))
+    }
+
     /// Gives a newborn a vacant row of an archetype, if there is one, or notes that it has none.
     #[inline]
-    fn move_in(&mut self, entity: Entity, archetype: u32) -> Home {
+    pub(super) fn move_in(&mut self, entity: Entity, Kind(archetype): Kind) -> Home {
         if archetype != NO_ARCHETYPE
             && entity.index() < self.reach
             && let Some(home) = self.take_row(archetype)
@@ -318,14 +330,13 @@ impl World {
 }
 
 impl Pools {
-    /// The row of a newborn with this bundle, which it has from now on; or none.
+    /// The archetype of those who are born with a bundle.
     #[inline]
-    pub(super) fn row_for<B: Bundle>(&mut self, entity: Entity) -> Home {
-        let archetype = match self.homes.births.get(&TypeId::of::<B>()) {
+    pub(super) fn kind_of<B: Bundle>(&mut self) -> Kind {
+        Kind(match self.homes.births.get(&TypeId::of::<B>()) {
             Some(&archetype) => archetype,
             None => self.archetype_for::<B>(),
-        };
-        self.homes.move_in(entity, archetype)
+        })
     }
 
     /// The archetype of those who are born with a bundle. As the bundle shows itself: if that is wrong, they are at a

@@ -4,7 +4,7 @@
 //! able, restless, most, reach, new rows, rounds, is stale, indices
 //! for each column       how often it was lost
 //! n                     then n × { core, usual }
-//! n archetypes          then n × { mask, used, n gaps, n × gap, n waiting, n × entity }
+//! n archetypes          then n × { mask, used, n gaps, n × { gap, who had it }, n waiting, n × entity }
 //! n blocks              then n × { archetype, n rows, n × tenant, or -1 }
 //! n who wait            then n × { index, archetype }
 //! n strays              then n × entity
@@ -76,7 +76,9 @@ impl Homes {
         for archetype in &self.archetypes {
             let Archetype { used, gaps, waiting, .. } = archetype;
             out.extend([mask(archetype.mask), u64::from(*used), gaps.len() as u64]);
-            out.extend(gaps.iter().map(|gap| pair(gap.block, gap.row)));
+            for &gap in gaps {
+                out.extend([pair(gap.block, gap.row), self.register.last_tenant(gap).into()]);
+            }
             out.push(waiting.len() as u64);
             out.extend(waiting.iter().map(|entity| entity.to_bits()));
         }
@@ -150,8 +152,9 @@ impl Homes {
         let archetypes = from.count(4)?;
         spend(archetypes.saturating_mul(64))?;
         homes.archetypes.reserve_exact(archetypes);
+        let mut gone = Vec::new();
         for _ in 0..archetypes {
-            homes.read_archetype(&mut from, all)?;
+            homes.read_archetype(&mut from, all, &mut gone)?;
         }
         let blocks = from.count(3)?;
         homes.blocks.reserve_exact(blocks);
@@ -168,6 +171,7 @@ impl Homes {
         }
         (homes.strays, homes.unseated) = (from.entities()?, from.entities()?);
         homes.check_gaps()?;
+        gone.iter().for_each(|&(gap, index)| homes.register.set_last_tenant(gap, index));
         let mut rows = Vec::with_capacity(columns.len());
         for (column, entities) in columns.iter().enumerate() {
             rows.push(homes.read_rows(&mut from, column, entities, spend)?);
@@ -182,6 +186,7 @@ impl Homes {
         &mut self,
         from: &mut Numbers<impl ExactSizeIterator<Item = u64>>,
         all: u64,
+        gone: &mut Vec<(Home, u32)>,
     ) -> Result<(), String> {
         let number = self.archetypes.len() as u32;
         let mask = from.below(all, "mask")?;
@@ -189,9 +194,12 @@ impl Homes {
             return Err(format!("an archetype of {mask:#b} is none, or is there twice"));
         }
         let used = from.below(u32::MAX.into(), "number of rows")? as u32;
-        let gaps: Vec<Home> = (0..from.count(1)?)
-            .map(|_| from.next().map(split).map(|(block, row)| Home { block, row }))
-            .collect::<Result<_, _>>()?;
+        let mut gaps = Vec::new();
+        for _ in 0..from.count(2)? {
+            let (block, row) = split(from.next()?);
+            gaps.push(Home { block, row });
+            gone.push((Home { block, row }, from.below(u32::MAX.into(), "index")? as u32));
+        }
         let is_listed = !gaps.is_empty();
         if is_listed {
             self.gappy.push(number);
