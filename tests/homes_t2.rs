@@ -3,6 +3,7 @@
 #![cfg(all(feature = "derive", feature = "serde"))]
 
 use esker::prelude::*;
+use esker::query::NoBlocks;
 use esker::snapshot::{Rollback, Snapshot, SnapshotTypes};
 use serde::{Deserialize, Serialize};
 
@@ -422,4 +423,46 @@ fn homes_that_were_forged_are_refused_or_sound() {
         }
     }
     assert!(refused > 300 && loaded > 100, "{refused} refused, {loaded} loaded");
+}
+
+#[test]
+fn a_world_that_goes_back_knows_which_pools_were_sorted_then() {
+    let (mut world, fate) = Fate::begin(1);
+    let types = types();
+    let [mut before, mut after] = [(); 2].map(|()| Rollback::new(types.clone(), 1));
+    let entities = |world: &World| world.pool::<C>().entities().to_vec();
+    let no_blocks = |world: &World| world.query::<(&A, &C, &D)>().explain().no_blocks;
+    before.keep(&world).unwrap();
+    assert_eq!(no_blocks(&world), None);
+
+    world.pool_mut::<C>().sort_by_key(|c| c.0).unwrap();
+    world.refresh();
+    after.keep(&world).unwrap();
+    let sorted = entities(&world);
+    assert!(matches!(no_blocks(&world), Some(NoBlocks::Kept { .. })));
+
+    // Then it was nobody's.
+    before.back(&mut world, 0).unwrap();
+    world.refresh();
+    world.verify().unwrap();
+    assert_eq!(no_blocks(&world), None);
+
+    // A world that was loaded does not know, and is laid out with that pool.
+    let bytes = types.save().to_bytes(&world).unwrap();
+    types.load().replace(&mut world, &bytes).unwrap();
+    world.refresh();
+    assert!(entities(&world) != sorted);
+
+    // Then it was sorted, and so it is in a copy.
+    after.back(&mut world, 0).unwrap();
+    let mut clone = types.clone_world(&world).unwrap();
+    for world in [&mut world, &mut clone] {
+        world.refresh();
+        world.verify().unwrap();
+        assert!(entities(world) == sorted);
+        assert!(matches!(no_blocks(world), Some(NoBlocks::Kept { .. })));
+        fate.clone().step(world);
+        world.refresh();
+        check_walks(world);
+    }
 }

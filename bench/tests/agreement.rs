@@ -53,7 +53,7 @@ fn frames_agree_after_many_of_them() {
 
 /// Whether a contestant is a library without hints: each of them plays frames.
 fn plain(name: &str) -> bool {
-    !["rawset", "esker_group", "esker_adapt", "sparsey_group"].contains(&name)
+    !["rawset", "esker_group", "sparsey_group"].contains(&name)
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::world::World;
 /// How a query finds its matches; prints as a few lines. See [`Query::explain`].
 ///
 /// Many short [`runs`](Self::runs) mean that the pools lie in different orders: align or group them if the query
-/// is walked often, or let the world [adapt](crate::World::adapt).
+/// is walked often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {

@@ -13,7 +13,6 @@ mod alignment;
 mod blocks;
 mod candidates;
 mod change;
-mod counted;
 mod dynamic;
 mod entity_term;
 mod explain;

@@ -39,9 +39,6 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[inline(always)]
     pub(super) fn matches(&self) -> Piece<'_, D, F> {
         let (views, survey) = self.held.survey();
-        if const { Piece::<D, F>::CAN_BE_PLANNED } && self.held.opening.world.is_adaptive() {
-            self.held.count_walk(views.entities.len());
-        }
         if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() || views.rows.is_some() {
             return piece(views, &survey, None);
         }
@@ -58,9 +55,6 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     #[inline(always)]
     pub(super) fn matches_mut(&mut self) -> Piece<'_, D, F> {
         let (views, survey) = self.held.survey();
-        if const { Piece::<D, F>::CAN_BE_PLANNED } && self.held.opening.world.is_adaptive() {
-            self.held.count_walk(views.entities.len());
-        }
         if const { !Piece::<D, F>::CAN_BE_PLANNED } || survey.is_simple() || views.rows.is_some() {
             return piece(views, &survey, None);
         }

@@ -74,7 +74,6 @@ impl Schedule {
         let started = Laps(is_timed.then(Instant::now));
         let mut laps = started;
         let alive = world.len() as i64;
-        world.forget_walks();
         // If a listener unwinds, the next step builds it again, and forgets how systems came out in this one.
         let graph = self.graph.take().expect("built by the caller");
         for &at in &graph.producers {

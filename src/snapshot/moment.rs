@@ -12,7 +12,7 @@ use super::together::{self, Size};
 use super::types::SnapshotTypes;
 use crate::entity::Entities;
 use crate::tick::Tick;
-use crate::world::{GroupRecord, Home, Homes, Learnt, Returning, World};
+use crate::world::{GroupRecord, Home, Homes, Returning, Sorted, World};
 
 /// Copies of everything that lives.
 #[derive(Default)]
@@ -22,8 +22,8 @@ pub(super) struct Moment {
     resources: Vec<Box<dyn Value>>,
     raw: Vec<RawColumn>,
     groups: GroupRecord,
-    /// What the world had learnt of its walks.
-    learnt: Learnt,
+    /// Which pools were sorted.
+    sorted: Sorted,
     /// Where entities belonged; the columns have the rows.
     homes: Homes,
     tick: Tick,
@@ -65,8 +65,8 @@ impl Moment {
         if let Ok(kept) = world.try_resource::<RawSections>() {
             self.raw.clone_from(&kept.0);
         }
-        (self.groups, self.learnt, self.tick) =
-            (world.group_record(), world.learnt(), world.tick());
+        (self.groups, self.sorted, self.tick) =
+            (world.group_record(), world.sorted(), world.tick());
         let has_all = types.has_all_components(world);
         world.copy_homes(&mut self.homes, has_all);
         if !has_all {
@@ -88,7 +88,7 @@ impl Moment {
         };
         let Self { book, groups, homes, .. } = self;
         world.return_to(self.tick, (book, homes), columns.collect(), groups, exchange);
-        world.relearn(&self.learnt);
+        world.restore_sorted(&self.sorted);
         replaced
     }
 

@@ -36,7 +36,7 @@ impl SnapshotTypes {
         let mut clone = world.twin();
         state.put_quietly(&mut clone);
         clone.dwell_as(world, self.has_all_components(world));
-        clone.adapt_as(world);
+        clone.mark_sorted_as(world);
         clone.insert_transient(self.clone());
         Ok(clone)
     }

@@ -65,10 +65,6 @@ pub trait AnyMap {
     #[doc(hidden)]
     fn order_number(&self) -> u64;
 
-    /// A number that grows when the order or the membership of its entities changes (S5).
-    #[doc(hidden)]
-    fn stamp(&self) -> u64;
-
     /// Checks the invariants S1 and S2.
     fn check(&self) -> Result<(), String>;
 }
@@ -147,10 +143,6 @@ impl<T: 'static, S: Storage<T>> AnyMap for EntityMap<T, S> {
 
     fn memory(&self) -> MapMemory {
         MapMemory { entities: self.set().heap_bytes(), values: self.storage().heap_bytes() }
-    }
-
-    fn stamp(&self) -> u64 {
-        self.set().stamp()
     }
 
     fn order_number(&self) -> u64 {

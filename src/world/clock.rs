@@ -75,8 +75,8 @@ impl World {
     ///
     /// Reserved entities come to life; listeners are told of what was done to pools through
     /// `&World`, and of who has entered and left the groups that are [watched](Self::watch); what all
-    /// readers of removals and messages have read is dropped; an [adaptive](Self::adapt) world moves some values
-    /// to where they are walked faster; and changes made so far are no longer new to queries that do not say
+    /// readers of removals and messages have read is dropped; entities with the same components are brought
+    /// together; and changes made so far are no longer new to queries that do not say
     /// [`since`](crate::Query::since) when.
     pub fn refresh(&mut self) {
         self.settle();
@@ -86,7 +86,6 @@ impl World {
             self.deliver();
         }
         self.trim_journals();
-        self.put_in_order();
         self.tidy();
         self.pools.clock.refresh();
     }

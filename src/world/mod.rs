@@ -5,7 +5,6 @@
 //! `pool`, `pool_open`, `pool_read` and `locked` (one pool at a time), `resource`, `entity_ref`, `report`, `verify`. Upper
 //! modules add their own `impl World` blocks.
 
-mod adapt;
 mod batch;
 mod builder;
 mod bundle;
@@ -74,12 +73,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::component::Component;
 use crate::entity::{Entities, Entity};
 use crate::plan::Plans;
-use adapt::Adapt;
-#[cfg(feature = "serde")]
-pub(crate) use adapt::Learnt;
-#[cfg(feature = "serde")]
-pub(crate) use homes::Homes;
 pub(crate) use homes::LooseRows;
+#[cfg(feature = "serde")]
+pub(crate) use homes::{Homes, Sorted};
 #[cfg(feature = "serde")]
 pub(crate) use pool_box::Map;
 use pool_box::PoolBox;
@@ -123,8 +119,6 @@ pub struct World {
     resources: Resources,
     plans: Plans,
     react: React,
-    /// What it knows of its walks, if it puts its pools in order by itself.
-    adapt: Option<Box<Adapt>>,
     number: WorldNumber,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct PoolBox<T: Component> {
     pub(crate) journal: RemovalJournal<T>,
     /// What writes into it, from the first reader on.
     pub(super) keeper: Option<&'static dyn KeepJournal<T>>,
-    /// Whether somebody has put it into an order of his own, which an adaptive world is to leave alone.
+    /// Whether somebody has put it into an order of his own, which homes are to leave alone.
     pub(super) is_sorted: AtomicBool,
     /// What was done through `&World` and is to be told at the next refresh.
     pub(crate) echo: Cell<Vec<Event>>,

@@ -12,7 +12,7 @@ use super::funeral::Funeral;
 use super::homes::Homes;
 use super::pool_box::{AnyPool, Map};
 use super::react::{Event, What};
-use super::{ComponentId, Learnt, World};
+use super::{ComponentId, Sorted, World};
 use crate::component::Component;
 use crate::entity::{Entities, Entity, OutOfEntities};
 use crate::group::GroupNumber;
@@ -209,7 +209,7 @@ impl World {
         let ids: Vec<usize> = prepared.collect();
         let mut owners = columns.iter().flat_map(|column| column.entities());
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
-        self.relearn(&Learnt::default());
+        self.restore_sorted(&Sorted::default());
         let gone = self.exchange(book, columns, Arriving::New, false, groups);
         match homes.and_then(|homes| homes.renumbered(&ids, self.pools.len())) {
             Some(homes) => self.pools.homes = homes,

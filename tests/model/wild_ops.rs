@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use esker::snapshot::{Rollback, SnapshotTypes};
 use esker::world::{GroupConflict, GroupId, MessageCursor, RemovedCursor};
-use esker::{Added, Changed, Commands, Component, Entity, Tick, With, World};
+use esker::{Added, Changed, Commands, Component, Entity, Tick, World};
 use rayon::iter::ParallelIterator;
 
 use crate::kinds::*;
@@ -21,7 +21,6 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("sort a pool", sort_pool),
     ("sort a group", sort_group),
     ("align", align),
-    ("adapt", adapt),
     ("advance_tick", advance_tick),
     ("changes since", changes),
     ("refresh", refresh),
@@ -175,25 +174,6 @@ fn sort_group(run: &mut Run) {
 
 fn align(run: &mut Run) {
     _ = run.world.align::<(Plain, Aligned, Foreign)>();
-    run.adopt_order();
-    run.compare();
-}
-
-/// Walks, and lets the world put its pools in order, a bit or all of it.
-fn adapt(run: &mut Run) {
-    run.world.adapt([1, 20, usize::MAX][run.rng.below(3)]);
-    for _ in 0..run.rng.below(4) {
-        _ = match run.rng.below(4) {
-            0 => run.world.query::<(&Plain, &Owned)>().iter().count(),
-            1 => run.world.query::<(&Plain, &Owned, &Stable)>().iter().count(),
-            2 => run.world.query::<(&Watched, &Rare)>().iter().count(),
-            _ => run.world.query_filtered::<&Aligned, With<Tag>>().iter().count(),
-        };
-        refresh(run);
-    }
-    if run.rng.one_in(2) {
-        run.world.adapt(0);
-    }
     run.adopt_order();
     run.compare();
 }

@@ -197,9 +197,6 @@ fn world(seed: u64) -> World {
     if rng.one_in(3) {
         _ = world.group::<C>().observe::<A>().build();
     }
-    if rng.one_in(2) {
-        world.adapt(rng.pick(&[3, 1000]));
-    }
     world
 }
 

@@ -162,9 +162,8 @@ fn frame_table(records: &[Record]) -> String {
 
 /// The README's second table: Esker and the best peer, each as times the raw loop.
 fn short_table(records: &[Record], tables: &str) -> String {
-    let mut out = String::from(
-        "| workload | esker | adaptive | grouped | best peer | |\n|---|--:|--:|--:|--:|---|\n",
-    );
+    let mut out =
+        String::from("| workload | esker | grouped | best peer | |\n|---|--:|--:|--:|---|\n");
     let wanted = |record: &Record| record.n == README_SIZE && !is_frame(&record.workload);
     for workload in rows(records, wanted) {
         let row = || records.iter().filter(|r| r.n == README_SIZE && r.workload == workload);
@@ -178,9 +177,8 @@ fn short_table(records: &[Record], tables: &str) -> String {
             Some(r) => format!("{:.2}", r.ratio_to_raw),
             None => String::new(),
         };
-        let (adaptive, grouped) = (policy("esker_adapt"), policy("esker_group"));
-        let (ours, best) = (cell(ours), cell(best));
-        out += &format!("| {workload} | {ours} | {adaptive} | {grouped} | {best} | {name} |\n");
+        let (ours, grouped, best) = (cell(ours), policy("esker_group"), cell(best));
+        out += &format!("| {workload} | {ours} | {grouped} | {best} | {name} |\n");
     }
     let cpu = tables.lines().find_map(|line| line.strip_prefix("- CPU: ")).unwrap_or("unknown");
     out + &format!("\n{README_SIZE} entities, times the same loop over plain vectors; {cpu}.")

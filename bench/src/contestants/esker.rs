@@ -1,9 +1,8 @@
-//! Esker without hints (no group, no alignment, no sorting), with a group, and in a world that adapts.
+//! Esker without hints (no group, no alignment, no sorting), and with a group.
 //!
 //! Bulk rows use `spawn_columns`; components are iterated by a query and `for_each`. `random_get`
 //! holds the pool's guard for the whole loop. Snapshots are those of the native format.
 
-mod adapt;
 mod churn;
 mod everyday;
 mod frame;
@@ -23,8 +22,6 @@ use crate::{
     scene::{Scene, moves},
     workload::Workload,
 };
-
-pub use adapt::EskerAdapt;
 
 /// Esker as it comes.
 #[derive(Debug)]

@@ -25,7 +25,6 @@ pub fn all() -> Vec<&'static dyn Contestant> {
         &rawset::RawSet,
         &esker::Esker,
         &esker::EskerGroup,
-        &esker::EskerAdapt,
         &bevy::Bevy,
         &bevy::BevySparse,
         &hecs::Hecs,

@@ -2,7 +2,8 @@
 //!
 //! The order of pools depends on homes and rows, so who goes back, or goes on as a copy, has both as they were (T2).
 //! They are good for one numbering of components and for pools in the order that they had; wherever a world gets
-//! pools of another kind, it has no homes and no rows, and is laid out anew (A1).
+//! pools of another kind, it has no homes and no rows, and is laid out anew (A1). Which pools somebody has sorted is
+//! kept with them: homes leave these alone.
 
 #[cfg(feature = "serde")]
 use std::any::TypeId;
@@ -111,5 +112,48 @@ impl World {
     pub(crate) fn dwell_as(&mut self, original: &Self, has_all: bool) {
         original.copy_homes(&mut self.pools.homes, has_all);
         self.pools.find_heritable();
+    }
+}
+
+/// Which pools somebody has sorted, to be known again when the pools are as they are now.
+#[cfg(feature = "serde")]
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sorted {
+    /// The number of the world.
+    of: Option<u64>,
+    /// Numbers of their components.
+    ids: Vec<u32>,
+}
+
+#[cfg(feature = "serde")]
+impl World {
+    /// Which pools somebody has sorted.
+    pub(crate) fn sorted(&self) -> Sorted {
+        let ids = (0..self.pools.len()).filter(|&id| self.pools.at(id).is_sorted());
+        Sorted { of: Some(self.number()), ids: ids.map(|id| id as u32).collect() }
+    }
+
+    /// Knows which pools were sorted when they were as they are now; none, if that was another world, in which
+    /// other components may have the same numbers.
+    pub(crate) fn restore_sorted(&mut self, sorted: &Sorted) {
+        let is_home = sorted.of == Some(self.number());
+        self.mark_sorted(if is_home { &sorted.ids } else { &[] });
+    }
+
+    /// The same pools are sorted as in the world that it is a copy of.
+    pub(crate) fn mark_sorted_as(&mut self, original: &Self) {
+        self.mark_sorted(&original.sorted().ids);
+    }
+
+    fn mark_sorted(&mut self, sorted: &[u32]) {
+        for id in 0..self.pools.len() {
+            let pool = self.pools.at_mut(id);
+            let is_sorted = sorted.contains(&(id as u32));
+            if pool.is_sorted() != is_sorted {
+                pool.set_sorted(is_sorted);
+                pool.drop_rows();
+                self.pools.homes.renew();
+            }
+        }
     }
 }

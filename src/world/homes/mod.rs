@@ -33,6 +33,8 @@ use std::any::TypeId;
 
 use rustc_hash::FxHashMap;
 
+#[cfg(feature = "serde")]
+pub(crate) use self::copy::Sorted;
 use self::loose::AllLoose;
 pub(crate) use self::loose::LooseRows;
 use super::World;
@@ -319,11 +321,9 @@ impl Homes {
 
 impl World {
     /// Works off what was noted since the last time, if there is something.
-    ///
-    /// A world that adapts brings its pools into another order.
     #[inline(always)]
     pub(crate) fn tidy(&mut self) {
-        if self.pools.homes.is_due(self.entities.len(), self.pools.len()) && !self.is_adaptive() {
+        if self.pools.homes.is_due(self.entities.len(), self.pools.len()) {
             self.rehouse();
         }
     }
