@@ -466,3 +466,53 @@ fn a_world_that_goes_back_knows_which_pools_were_sorted_then() {
         check_walks(world);
     }
 }
+
+#[test]
+fn steps_after_a_rollback_over_a_sort_come_out_in_the_same_order() {
+    for seed in 1..=8 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        let mut past = Rollback::new(types(), 24);
+        let (mut fates, mut seen) = (Vec::new(), Vec::new());
+        let step = |at: usize, fate: &mut Fate, world: &mut World| {
+            if at == 12 {
+                world.pool_mut::<C>().sort_by_key(|c| c.0).unwrap();
+            }
+            fate.step(world);
+        };
+        for at in 0..24 {
+            past.keep(&world).unwrap();
+            fates.push(fate.clone());
+            seen.push(orders(&world));
+            step(at, &mut fate, &mut world);
+        }
+        seen.push(orders(&world));
+        let back = 23 - seed as usize;
+        past.take_back(&mut world, back).unwrap();
+        let from = 23 - back;
+        fate = fates[from].clone();
+        for (at, seen) in seen.iter().enumerate().take(24).skip(from) {
+            assert!(orders(&world) == *seen, "seed {seed}, step {at}, from {from}");
+            check_walks(&mut world);
+            step(at, &mut fate, &mut world);
+        }
+        assert!(orders(&world) == seen[24]);
+    }
+}
+
+#[test]
+fn a_clone_of_a_world_with_a_sorted_pool_goes_on_in_its_order() {
+    for seed in 1..=8 {
+        let (mut world, mut fate) = Fate::begin(seed);
+        world.pool_mut::<C>().sort_by_key(|c| c.0).unwrap();
+        (0..9).for_each(|_| fate.step(&mut world));
+        let mut clone = types().clone_world(&world).unwrap();
+        let mut other = fate.clone();
+        for step in 0..15 {
+            assert!(orders(&world) == orders(&clone), "seed {seed} step {step}");
+            check_walks(&mut clone);
+            fate.step(&mut world);
+            other.step(&mut clone);
+        }
+        assert!(orders(&world) == orders(&clone));
+    }
+}

@@ -86,9 +86,9 @@ impl Moment {
         let exchange = |columns: Vec<(&mut dyn Returning, Home<'_>)>, by| {
             together::each(columns, size, |(column, home)| column.exchange(by, home));
         };
+        world.restore_sorted(&self.sorted);
         let Self { book, groups, homes, .. } = self;
         world.return_to(self.tick, (book, homes), columns.collect(), groups, exchange);
-        world.restore_sorted(&self.sorted);
         replaced
     }
 

@@ -35,8 +35,8 @@ impl SnapshotTypes {
         let state = State::of(world, self)?;
         let mut clone = world.twin();
         state.put_quietly(&mut clone);
-        clone.dwell_as(world, self.has_all_components(world));
         clone.mark_sorted_as(world);
+        clone.dwell_as(world, self.has_all_components(world));
         clone.insert_transient(self.clone());
         Ok(clone)
     }
