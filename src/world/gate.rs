@@ -194,9 +194,13 @@ impl<'w> Gate<'w> {
         }
         let (map, tag) = pool.parts(now);
         let replaced = map.insert_in(self.entity, value, &mut self.seat);
-        if *self.word & tag.bit != tag.bit {
+        if replaced.is_none() {
             self.word.add(tag.bit);
+            return None;
+        }
+        if *self.word & tag.bit != tag.bit {
             // What is replaced is of a dead entity with the same index (R2).
+            self.word.add(tag.bit);
             return None;
         }
         replaced

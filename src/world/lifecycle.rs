@@ -27,7 +27,10 @@ impl World {
     #[doc(alias = "create")]
     pub fn spawn<B: Bundle>(&mut self, bundle: B) -> Entity {
         // Not by `try_spawn`: without optimisation each function on the way has room on the stack for the bundle.
-        let gate = match self.new_gate::<B>() {
+        if self.pools.homes.is_active() {
+            return self.spawn_at_home(bundle).unwrap_or_else(|error| panic!("{error}"));
+        }
+        let gate = match self.new_gate() {
             Ok(gate) => gate,
             Err(error) => panic!("{error}"),
         };
@@ -43,19 +46,19 @@ impl World {
     /// [`OutOfEntities`]; the bundle is dropped and the world is as it was.
     #[inline(always)]
     pub fn try_spawn<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
-        let gate = self.new_gate::<B>()?;
+        if self.pools.homes.is_active() {
+            return self.spawn_at_home(bundle);
+        }
+        let gate = self.new_gate()?;
         let entity = gate.entity;
         gate.fill(bundle);
         self.deliver();
         Ok(entity)
     }
 
-    /// Brings an entity to life that is to have these components, and opens the gate for it.
+    /// Brings an entity to life, and opens the gate for it.
     #[inline(always)]
-    fn new_gate<B: Bundle>(&mut self) -> Result<Gate<'_>, OutOfEntities> {
-        if self.pools.homes.is_active() {
-            return self.new_gate_at_home::<B>();
-        }
+    fn new_gate(&mut self) -> Result<Gate<'_>, OutOfEntities> {
         let (entity, word) = self.entities.claim()?;
         if self.pools.hears_spawn {
             self.pools.note_spawn(entity);
@@ -63,9 +66,10 @@ impl World {
         Ok(Gate::new(&mut self.pools, word, entity))
     }
 
-    /// As `new_gate`, in a world with homes: with the row of one who has died, and its index, if there is one.
-    #[inline]
-    fn new_gate_at_home<B: Bundle>(&mut self) -> Result<Gate<'_>, OutOfEntities> {
+    /// Brings an entity to life in a world with homes: in the row of one who has died, and with its index, if there is one.
+    // Not inlined: other worlds do without.
+    #[inline(never)]
+    fn spawn_at_home<B: Bundle>(&mut self, bundle: B) -> Result<Entity, OutOfEntities> {
         let kind = self.pools.kind_of::<B>();
         let index = self.pools.homes.index_for(kind);
         let entity = match index.and_then(|index| self.entities.claim_at(index)) {
@@ -78,7 +82,9 @@ impl World {
         let word = self.entities.word_mut(entity).expect("it has just come to life");
         let mut gate = Gate::new(&mut self.pools, word, entity);
         gate.move_in(kind);
-        Ok(gate)
+        gate.fill(bundle);
+        self.deliver();
+        Ok(entity)
     }
 
     /// Brings an entity without components to life.

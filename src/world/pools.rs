@@ -7,7 +7,7 @@ use std::fmt;
 use std::mem;
 use std::ptr::NonNull;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::clock::Clock;
 use super::codes::{self, BITS, Candidates};
@@ -29,6 +29,7 @@ use crate::tick::Tick;
 /// - **C3** – a pointer in `list` comes from a box and owns it; what `by_type` has leads to the
 ///   same boxes. They live as long as the `Pools`, and whoever wants a pool borrows the `Pools`
 ///   in the same way.
+/// - **C4** – `shown` is not more than the length of `by_type`, which never gets shorter.
 #[derive(Default)]
 pub(crate) struct Pools {
     /// The pool of each component id.
@@ -42,8 +43,9 @@ pub(crate) struct Pools {
     pub(crate) clock: Clock,
     /// Dead entities whose values are still in pools, and in which, as bits; see `remains.rs`.
     pub(super) remains: Mutex<Vec<(Entity, u64)>>,
-    /// Whether there are some (R1).
-    pub(super) has_remains: AtomicBool,
+    /// How much of `by_type` is looked into without asking for remains: nothing while there are some (R1), else all. So who
+    /// looks for a pool asks one thing only.
+    pub(super) shown: AtomicUsize,
     /// What was noted at the gate, and for whom.
     pub(crate) notes: Notes,
     /// Whether anybody listens to a removal.
@@ -208,8 +210,7 @@ impl Drop for Pools {
 impl Pools {
     #[inline]
     pub(crate) fn get<T: Component>(&self) -> Option<&PoolBox<T>> {
-        self.clear();
-        let pool = self.find::<T>()?;
+        let pool = self.find_shown::<T>()?;
         // SAFETY: it leads to a `PoolBox<T>` (C2) that lives as long as `self` and is borrowed as
         // `self` is (C3).
         Some(unsafe { pool.as_ref() })
@@ -217,8 +218,7 @@ impl Pools {
 
     #[inline]
     pub(crate) fn get_mut<T: Component>(&mut self) -> Option<&mut PoolBox<T>> {
-        self.clear_mut();
-        let mut pool = self.find::<T>()?;
+        let mut pool = self.find_shown::<T>()?;
         // SAFETY: as in `get`.
         Some(unsafe { pool.as_mut() })
     }
@@ -256,7 +256,30 @@ impl Pools {
         }
     }
 
-    /// Where the pool of `T` lies.
+    /// Where the pool of `T` lies, which has no remains then.
+    #[inline(always)]
+    #[expect(clippy::manual_map, reason = "a closure is a call in debug builds")]
+    fn find_shown<T: Component>(&self) -> Option<NonNull<PoolBox<T>>> {
+        let (index, shown) = (index_of::<T>(), self.shown.load(Ordering::Acquire));
+        debug_assert!(shown <= self.by_type.len(), "C4");
+        // SAFETY: there are so many (C4).
+        let shown = unsafe { self.by_type.get_unchecked(..shown) };
+        let pool = if index < shown.len() { shown[index] } else { self.find_hidden::<T>() };
+        match pool {
+            Some(pool) => Some(pool.cast()),
+            None => None,
+        }
+    }
+
+    /// As `find_shown`, where there are remains, or for a type that this process may not have numbered.
+    #[cold]
+    #[inline(never)]
+    fn find_hidden<T: Component>(&self) -> Option<NonNull<u8>> {
+        self.clear();
+        find_slowly::<T>(&self.by_type)
+    }
+
+    /// Where the pool of `T` lies, remains or not.
     #[inline(always)]
     fn find<T: Component>(&self) -> Option<NonNull<PoolBox<T>>> {
         find::<T>(&self.by_type)
@@ -315,7 +338,11 @@ impl Pools {
         let number = self.list.len() as u32;
         let pool = NonNull::from(Box::leak(pool));
         if self.by_type.len() <= index {
+            let is_shown = !self.has_remains();
             self.by_type.resize(index + 1, None);
+            if is_shown {
+                *self.shown.get_mut() = self.by_type.len();
+            }
         }
         self.list.push(pool);
         self.by_type[index] = Some(pool.cast());
@@ -354,6 +381,11 @@ impl Pools {
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    #[inline(always)]
+    pub(super) fn by_type_len(&self) -> usize {
+        self.by_type.len()
     }
 
     /// The pool of a component id, which must exist.
@@ -418,15 +450,20 @@ impl Pools {
     }
 }
 
+/// The type index of a component. A number that is not known yet is out of bounds; `find_slowly` asks for it.
+#[inline(always)]
+fn index_of<T: Component>() -> usize {
+    match T::type_slot() {
+        Some(slot) => slot.number(),
+        None => TypeIndex::<T>::of().get(),
+    }
+}
+
 /// Where the pool of `T` lies, by what `Pools::by_type` says.
 #[inline(always)]
 #[expect(clippy::manual_map, reason = "a closure is a call in debug builds")]
 fn find<T: Component>(by_type: &[Option<NonNull<u8>>]) -> Option<NonNull<PoolBox<T>>> {
-    let index = match T::type_slot() {
-        // A number that is not known yet is out of bounds; `find_slowly` asks for it.
-        Some(slot) => slot.number(),
-        None => TypeIndex::<T>::of().get(),
-    };
+    let index = index_of::<T>();
     let pool = if index < by_type.len() { by_type[index] } else { find_slowly::<T>(by_type) };
     match pool {
         Some(pool) => Some(pool.cast()),

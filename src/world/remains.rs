@@ -30,15 +30,21 @@ impl Pools {
     /// Takes all remains out of the pools, if there are some.
     #[inline(always)]
     pub(super) fn clear(&self) {
-        if self.has_remains.load(Ordering::Acquire) {
+        if self.has_remains() {
             self.clear_together();
         }
+    }
+
+    /// Whether there are remains.
+    #[inline(always)]
+    pub(super) fn has_remains(&self) -> bool {
+        self.shown.load(Ordering::Acquire) != self.by_type_len()
     }
 
     /// As `clear`, for one who has the pools to himself.
     #[inline(always)]
     pub(super) fn clear_mut(&mut self) {
-        if *self.has_remains.get_mut() {
+        if self.has_remains() {
             self.clear_together();
         }
     }
@@ -49,7 +55,7 @@ impl Pools {
         let remains = self.remains.get_mut().unwrap_or_else(PoisonError::into_inner);
         remains.push((entity, pools));
         let is_full = remains.len() > self.homes.most();
-        *self.has_remains.get_mut() = true;
+        *self.shown.get_mut() = 0;
         if is_full {
             self.clear_together();
         }
@@ -90,7 +96,7 @@ impl Pools {
             }
         }
         remains.clear();
-        self.has_remains.store(false, Ordering::Release);
+        self.shown.store(self.by_type_len(), Ordering::Release);
     }
 
     /// Takes an entity with this signature out of all pools that hold it.
