@@ -2,10 +2,13 @@
 
 #![cfg(feature = "derive")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use common::Rng;
 use esker::prelude::*;
 use esker::query::WalkKind;
 use esker::world::{ComponentVisitor, Gate, Row};
@@ -22,20 +25,6 @@ struct Status(u64);
 /// Needs a drop.
 #[derive(Component, Debug, Clone)]
 struct Held(Arc<u64>);
-
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 11) as usize % end
-    }
-}
 
 /// What an entity has: A, B, Seen, Status, Held.
 type Model = BTreeMap<Entity, [Option<u64>; 5]>;
@@ -91,7 +80,8 @@ fn compare(world: &World, model: &Model) {
 #[test]
 fn whoever_looks_at_any_time_finds_the_living_and_no_one_else() {
     for seed in 1..40 {
-        let mut random = Rng(0x9E37_79B9_7F4A_7C15 ^ seed);
+        println!("seed {seed}");
+        let mut random = Rng::new(0x9E37_79B9_7F4A_7C15 ^ seed);
         let (mut world, mut model) = laid_out(400);
         for step in 0..600_u64 {
             let ids: Vec<Entity> = model.keys().copied().collect();
@@ -181,6 +171,29 @@ fn newborns_who_come_after_a_look_lie_in_their_rows_after_the_next_refresh() {
 
     let walk = world.query::<(&A, &B)>().explain();
     assert_eq!((walk.way, walk.loose), (WalkKind::Blocks, 0), "{walk}");
+}
+
+#[test]
+fn those_who_are_born_with_a_new_component_come_to_lie_together() {
+    #[derive(Component)]
+    struct New;
+
+    let (mut world, model) = laid_out(1000);
+    let mut dying = model.iter().filter(|(_, row)| *row == &[row[0], row[0], None, None, None]);
+    for round in 0..3 {
+        for n in 0..60 {
+            // Rows are vacant that would fit but for the new component.
+            world.despawn(*dying.next().unwrap().0).unwrap();
+            world.spawn((A(n), B(n), New));
+        }
+        // For the rows that stay vacant.
+        for n in 0..100 {
+            world.spawn((A(n), B(n)));
+        }
+        world.refresh();
+        let walk = world.query::<(&A, &New)>().explain();
+        assert_eq!((walk.way, walk.loose), (WalkKind::Blocks, 0), "round {round}: {walk}");
+    }
 }
 
 #[test]

@@ -175,7 +175,7 @@ impl World {
         let now = self.tick();
         let Self { entities, pools, .. } = self;
         // Found once: from here to the first drop no type is asked for its pool.
-        pools.clear_mut();
+        pools.clear();
         let Some(mut found) = pools.found::<T>() else { return };
         found.pool().cell.get_mut().set_now(now);
         let tag = found.pool().tag;

@@ -225,7 +225,7 @@ impl Pools {
 
     #[inline]
     pub(crate) fn get_or_create<T: Component>(&mut self) -> &mut PoolBox<T> {
-        self.clear_mut();
+        self.clear();
         let mut pool = self.find_or_create::<T>();
         // SAFETY: as in `get`.
         unsafe { pool.as_mut() }
@@ -362,14 +362,14 @@ impl Pools {
 
     /// Lends the pools one by one, side by side.
     pub(crate) fn lender(&mut self) -> Lender<'_> {
-        self.clear_mut();
+        self.clear();
         Lender { pools: self, lent: Vec::new() }
     }
 
     /// The groups, and the pools for them to touch.
     #[inline]
     pub(crate) fn split(&mut self) -> (&mut Groups, PoolFamily<'_>) {
-        self.clear_mut();
+        self.clear();
         self.split_with_remains()
     }
 
@@ -403,7 +403,7 @@ impl Pools {
 
     #[inline]
     pub(crate) fn at_mut(&mut self, id: usize) -> &mut dyn AnyPool {
-        self.clear_mut();
+        self.clear();
         self.at_mut_with_remains(id)
     }
 
@@ -420,7 +420,7 @@ impl Pools {
         let mut sorted = ids.to_vec();
         sorted.sort_unstable();
         assert!(sorted.windows(2).all(|pair| pair[0] != pair[1]), "a pool is lent once");
-        self.clear_mut();
+        self.clear();
         let lent = |id: &ComponentId| {
             let mut pool = self.list[id.index()];
             // SAFETY: owned by `list`, borrowed as `self` is (C3), and no id occurs twice.
@@ -431,7 +431,7 @@ impl Pools {
 
     /// Where entities belong, and the pool of a component id.
     pub(crate) fn homes_and(&mut self, id: usize) -> (&mut Homes, &mut dyn AnyPool) {
-        self.clear_mut();
+        self.clear();
         // SAFETY: owned by `list`, and borrowed as `self` is (C3).
         (&mut self.homes, unsafe { self.list[id].as_mut() })
     }

@@ -10,7 +10,7 @@
 //! - **R1** – while there are remains, nothing outside of `Pools` has a reference to a pool: they come about through
 //!   `&mut Pools`, and every way to a pool but those of the gate leads through [`clear`](Pools::clear) first.
 //! - **R2** – a pool with remains is a sparse set like any other; some of its members are dead, and listed. A member that
-//!   is placed in a row whose tenant is another, or nobody, is one of them.
+//!   is placed in a row that is vacant, or has another tenant, is one of them.
 
 #![allow(
     unsafe_code,
@@ -41,14 +41,6 @@ impl Pools {
         self.shown.load(Ordering::Acquire) != self.by_type_len()
     }
 
-    /// As `clear`, for one who has the pools to himself.
-    #[inline(always)]
-    pub(super) fn clear_mut(&mut self) {
-        if self.has_remains() {
-            self.clear_together();
-        }
-    }
-
     /// An entity dies, but stays in these pools for now.
     #[inline]
     pub(super) fn leave(&mut self, entity: Entity, pools: u64) {
@@ -69,7 +61,7 @@ impl Pools {
 
     /// Gives back the memory of the list.
     pub(super) fn forget_remains(&mut self) {
-        self.clear_mut();
+        self.clear();
         self.remains = Mutex::default();
     }
 

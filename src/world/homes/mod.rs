@@ -360,11 +360,13 @@ impl Pools {
         let mut mask = Mask { pools: self, bits: 0, is_known: true };
         B::visit(&mut mask);
         let Mask { bits, is_known, .. } = mask;
-        let key = self.homes.key(bits & self.homes.able);
-        let archetype = self.homes.by_mask.get(&key).copied().unwrap_or(NO_ARCHETYPE);
-        if is_known {
-            self.homes.births.insert(TypeId::of::<B>(), archetype);
+        if !is_known || bits & !self.homes.able != 0 {
+            // A component that is new, or whose pool takes no part: the next round finds out.
+            return NO_ARCHETYPE;
         }
+        let archetype = self.homes.by_mask.get(&self.homes.key(bits)).copied();
+        let archetype = archetype.unwrap_or(NO_ARCHETYPE);
+        self.homes.births.insert(TypeId::of::<B>(), archetype);
         archetype
     }
 

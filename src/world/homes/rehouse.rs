@@ -41,7 +41,7 @@ impl World {
         if pools > BITS {
             return self.pools.dissolve();
         }
-        self.pools.clear_mut();
+        self.pools.clear();
         let able = self.pools.able();
         let homes = &mut self.pools.homes;
         // Homes with a component whose order belongs to somebody now are no homes any more.
@@ -85,6 +85,9 @@ struct Round {
 impl Homes {
     /// Says which pools have a common order now, in a world of so many entities.
     pub(super) fn bound(&mut self, able: u64, living: usize) {
+        if self.able != able {
+            self.births.clear();
+        }
         (self.able, self.most) = (able, living + super::SMALL);
         // Not below what it was: homes that are given stay.
         self.reach = self.reach.max(u32::try_from(living * 16 + 4096).unwrap_or(u32::MAX));
