@@ -2,8 +2,11 @@
 
 #![cfg(feature = "derive")]
 
+mod common;
+
 use std::collections::BTreeMap;
 
+use common::Rng;
 use esker::prelude::*;
 use esker::query::{NoBlocks, WalkKind};
 use esker::world::GroupId;
@@ -21,20 +24,6 @@ struct D(u64);
 struct Status(u64);
 
 type Model = BTreeMap<Entity, [Option<u64>; 5]>;
-
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 11) as usize % end
-    }
-}
 
 fn spawn(world: &mut World, model: &mut Model, kind: usize, n: u64) -> Entity {
     let (id, row) = match kind {
@@ -179,7 +168,7 @@ fn change_order(world: &mut World, rng: &mut Rng, groups: &mut Vec<GroupId>) {
 fn walks_of_an_arranged_world_are_those_of_a_model() {
     for seed in 1..=12_u64 {
         println!("seed {seed}");
-        let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut rng = Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let (mut world, mut model, mut ids) = (World::new(), Model::new(), Vec::new());
         let mut groups: Vec<GroupId> = Vec::new();
         // Half of them change orders, which some pools keep from then on.
@@ -538,7 +527,7 @@ mod kept {
     #[test]
     fn what_is_played_again_comes_out_in_the_same_order() {
         let play = |world: &mut World, frame: u64| {
-            let mut rng = Rng((frame + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let mut rng = Rng::new((frame + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let ids: Vec<Entity> = world.entities().collect();
             for _ in 0..40 {
                 let id = ids[rng.below(ids.len())];

@@ -2,6 +2,9 @@
 
 #![cfg(all(feature = "derive", feature = "serde"))]
 
+mod common;
+
+use common::Rng;
 use esker::prelude::*;
 use esker::query::NoBlocks;
 use esker::snapshot::{Rollback, Snapshot, SnapshotTypes};
@@ -33,27 +36,6 @@ struct Shade(u64);
 fn types() -> SnapshotTypes {
     let types = SnapshotTypes::new().component::<A>().component::<B>().component::<C>();
     types.component::<D>().component::<Status>().component::<Rare>()
-}
-
-#[derive(Clone)]
-struct Rng(u64);
-
-impl Rng {
-    fn new(seed: u64) -> Self {
-        println!("seed {seed}");
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 11) as usize % end
-    }
 }
 
 /// What decides what is done next, and to whom.
