@@ -120,7 +120,7 @@ mod tests {
 
         assert_eq!(taken, [2, 4, 0]);
         assert_eq!(book.claim_at(2), None, "it lives");
-        assert_eq!(book.claim_at(9), None, "nobody ever had it");
+        assert_eq!(book.claim_at(9), None, "it was never used");
         book.check().unwrap();
         assert_eq!([book.spawn().index(), book.spawn().index()], [3, 1]);
     }

@@ -1,7 +1,7 @@
 //! Ids: what they look like, how they are given out, taken back and reserved.
 //!
 //! [`Entities`] keeps one slot per index. A dead slot's index half names the next dead slot, so
-//! the list of free ids costs no memory of its own; last freed, first reused, unless somebody asks for one of them. (How it goes on is also
+//! the list of free ids costs no memory of its own; last freed, first reused, unless an index is asked for. (How it goes on is also
 //! guessed, where many die or are born at once: `many.rs`.) Beside its id a slot
 //! has one word that belongs to whoever owns the entities (the world keeps the signature there,
 //! so that "is it alive" and "what does it have" are in one cache line).

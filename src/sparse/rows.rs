@@ -4,7 +4,7 @@
 //! positions, of which position `start + r` is the place of row `r`. A position is *placed* if the entity there is
 //! the one that has that row. All others are loose: they are found by look-up, as if there were no rows.
 //!
-//! A set does not know who has a row. Whoever does marks positions; every other change of a position takes the
+//! A set does not know whose row is whose. The register's owner marks positions; every other change of a position takes the
 //! mark away, so a set can be changed by anybody, and the worst that comes of it is a look-up.
 //!
 //! # Invariants

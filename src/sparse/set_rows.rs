@@ -24,7 +24,7 @@ impl<M: SparseMap> SparseSet<M> {
     /// Looks for members that are about to move, as [`read_ahead`](Self::read_ahead) does.
     pub(crate) fn read_indices_ahead(&self, indices: impl Iterator<Item = u32>) {
         let found = indices.filter_map(|index| self.find_index(index));
-        // Nobody wants to know it.
+        // So that the loads are not optimised away.
         std::hint::black_box(found.fold(0, |sum, (entity, _)| sum ^ entity.raw()));
     }
 

@@ -66,7 +66,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         seat.is_taken &= heritage != Heritage::Nothing;
         let Heritage::At(at) = heritage else { return false };
         debug_assert!(!mem::needs_drop::<T>() && self.set.as_slice()[at] == entity);
-        // SAFETY: the value is given up, as the caller knows.
+        // SAFETY: the caller returns at once, so the value is not used again; it needs no drop (`IS_HERITABLE`).
         unsafe { self.values.overwrite(at, value) };
         true
     }
@@ -82,7 +82,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         self.values.touch(at, 1);
         // SAFETY: `entity` is at position `at`: `entry` has just said so.
         let old = unsafe { self.values.ptr(at, entity) };
-        // SAFETY: it is initialised (P1), and `&mut self` lets nobody else near.
+        // SAFETY: it is initialised (P1), and `&mut self` is the only access.
         Some(mem::replace(unsafe { &mut *old }, value))
     }
 

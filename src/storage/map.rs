@@ -253,7 +253,7 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         }
     }
 
-    /// Has an order that it shares with nobody.
+    /// Forgets the order that it shares with other maps.
     #[inline]
     pub(crate) fn drop_rows(&mut self) {
         self.set.set_rows(None);

@@ -171,7 +171,7 @@ fn short_table(records: &[Record], tables: &str) -> String {
         let best = best_peer(row());
         let cell =
             |r: Option<&Record>| r.map_or("–".into(), |r| format!("{:.2}", r.ratio_to_raw));
-        let name = best.map_or("nobody else has it", |best| &best.contestant);
+        let name = best.map_or("no peer has it", |best| &best.contestant);
         // Where a policy of order has nothing to do, there is nothing to say.
         let policy = |name| match row().find(|r| r.contestant == name) {
             Some(r) => format!("{:.2}", r.ratio_to_raw),
