@@ -389,7 +389,9 @@ fn homes_that_were_forged_are_refused_or_sound() {
             match types.load().to_world(&forged) {
                 Err(error) => {
                     refused += 1;
-                    assert!(error.to_string().contains("homes"), "{error}");
+                    // Or a band so far out that its marks would take too much.
+                    let error = error.to_string();
+                    assert!(error.contains("homes") || error.contains("memory_limit"), "{error}");
                 }
                 Ok(mut world) => {
                     loaded += 1;

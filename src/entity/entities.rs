@@ -121,6 +121,11 @@ impl Entities {
         self.slot(entity.index()).is_some_and(|slot| slot.holds(entity))
     }
 
+    /// Indices below this one have their slots side by side; most entities do.
+    pub(crate) fn near_len(&self) -> usize {
+        self.near.len()
+    }
+
     /// The entity that lives at `index`, if one does.
     pub fn at(&self, index: u32) -> Option<Entity> {
         let slot = self.slot(index).filter(|slot| slot.is_live(index))?;

@@ -60,6 +60,8 @@ pub(crate) struct Register {
     rows: u32,
     /// How often a row has got or lost a tenant.
     changes: u64,
+    /// Whether rows are to be numbered anew.
+    is_unnumbered: bool,
 }
 
 /// The tenant of a row that never had one.
@@ -74,11 +76,11 @@ impl Clone for Register {
 
     /// In the memory that is there.
     fn clone_from(&mut self, other: &Self) {
-        let Self { homes, tenants, firsts, rows, changes } = other;
+        let Self { homes, tenants, firsts, rows, changes, is_unnumbered } = other;
         self.homes.clone_from(homes);
         self.tenants.clone_from(tenants);
         self.firsts.clone_from(firsts);
-        (self.rows, self.changes) = (*rows, *changes);
+        (self.rows, self.changes, self.is_unnumbered) = (*rows, *changes, *is_unnumbered);
     }
 }
 
@@ -153,6 +155,41 @@ impl Register {
         self.rows += rows as u32;
         self.changes += 1;
         (self.tenants.len() - 1) as u32
+    }
+
+    /// Makes a block of so many rows, all vacant, of one that has none.
+    pub(crate) fn reopen(&mut self, block: u32, rows: usize) {
+        let tenants = &mut self.tenants[block as usize];
+        debug_assert!(tenants.is_empty(), "the block is spare");
+        tenants.resize(rows, NOBODY);
+        self.is_unnumbered = true;
+    }
+
+    /// Takes the last rows of a block away, which are vacant; so many stay.
+    pub(crate) fn trim(&mut self, block: u32, rows: usize) {
+        let tenants = &mut self.tenants[block as usize];
+        debug_assert!(
+            (rows..tenants.len()).all(|row| {
+                let home = Home { block, row: row as u32 };
+                self.homes.get(tenants[row] as usize).is_none_or(|&other| other != home)
+            }),
+            "A3"
+        );
+        tenants.truncate(rows);
+        self.is_unnumbered = true;
+    }
+
+    /// Numbers the rows of all blocks, if blocks have got or lost rows: to be called before rows are asked for by number.
+    pub(crate) fn number(&mut self) {
+        if !std::mem::take(&mut self.is_unnumbered) {
+            return;
+        }
+        self.rows = 0;
+        for (first, tenants) in self.firsts.iter_mut().zip(&self.tenants) {
+            *first = self.rows;
+            self.rows += tenants.len() as u32;
+        }
+        self.changes += 1;
     }
 
     /// Number of rows of all blocks.

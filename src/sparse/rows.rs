@@ -48,6 +48,10 @@ pub(crate) struct Rows {
     count: usize,
     /// The least length of the set since it was settled.
     low: usize,
+    /// Rows of all bands.
+    rows: usize,
+    /// What the gaps between bands have cost since they were closed: one for each position in each round.
+    debt: usize,
 }
 
 impl Clone for Rows {
@@ -59,11 +63,11 @@ impl Clone for Rows {
 
     /// In the memory that is there: states that are kept are copied again and again.
     fn clone_from(&mut self, other: &Self) {
-        let Self { bands, starts, placed, count, low } = other;
+        let Self { bands, starts, placed, count, low, rows, debt } = other;
         self.bands.clone_from(bands);
         self.starts.clone_from(starts);
         self.placed.clone_from(placed);
-        (self.count, self.low) = (*count, *low);
+        (self.count, self.low, self.rows, self.debt) = (*count, *low, *rows, *debt);
     }
 }
 
@@ -77,7 +81,9 @@ impl Rows {
             starts[band.block as usize] = band.start;
         }
         let end = bands.last().map_or(0, |band| band.end());
-        Self { bands, starts, placed: vec![0; end.div_ceil(64) + 1], count: 0, low: 0 }
+        let rows = bands.iter().map(|band| band.len as usize).sum();
+        let placed = vec![0; end.div_ceil(64) + 1];
+        Self { bands, starts, placed, count: 0, low: 0, rows, debt: 0 }
     }
 
     #[inline]
@@ -146,7 +152,73 @@ impl Rows {
         }
         self.starts[block as usize] = start as u32;
         self.placed.resize((start + len).div_ceil(64) + 1, 0);
+        self.rows += len;
         start
+    }
+
+    /// The number of a band, by the block.
+    fn find(&self, block: u32) -> Option<usize> {
+        let start = self.start_of(block)?;
+        let at = self.bands.partition_point(|band| (band.start as usize) < start);
+        // Bands without rows do not exist, so no other one begins there.
+        debug_assert_eq!(self.bands[at].block, block, "A2");
+        Some(at)
+    }
+
+    /// Takes the last rows of a block away; so many stay. Its band goes with the last row.
+    pub(crate) fn cut(&mut self, block: u32, len: usize) {
+        let Some(at) = self.find(block) else { return };
+        let band = self.bands[at];
+        let first = band.start as usize + len;
+        (first..band.end()).for_each(|position| self.unplace(position));
+        let left = len.min(band.len as usize);
+        self.rows -= band.len as usize - left;
+        self.bands[at].len = left as u32;
+        if left == 0 {
+            self.bands.remove(at);
+            self.starts[block as usize] = NOWHERE;
+        }
+    }
+
+    /// Positions between bands.
+    pub(crate) fn slack(&self) -> usize {
+        let end = self.bands.last().map_or(0, |band| band.end());
+        end - self.rows
+    }
+
+    /// Whether gaps between bands are worth closing in a set of this length, after one more round: as soon as their
+    /// positions, which are looked up, have cost as much as it takes; at once, if they are an eighth of the set.
+    pub(crate) fn is_worn(&mut self, len: usize) -> bool {
+        let slack = self.slack();
+        self.debt = if slack > len / 1024 + 8 { self.debt.saturating_add(slack) } else { 0 };
+        self.debt > len || slack > len / 8 + 8
+    }
+
+    /// What the gaps between bands have cost.
+    pub(crate) fn debt(&self) -> usize {
+        self.debt
+    }
+
+    /// Says what the gaps between bands have cost.
+    #[cfg(feature = "serde")]
+    pub(crate) fn set_debt(&mut self, debt: usize) {
+        self.debt = debt;
+    }
+
+    /// The first band that does not begin where the one before it ends begins there from now on, and none of its rows is
+    /// placed. Returns where it is.
+    pub(crate) fn close_gap(&mut self) -> Option<Band> {
+        let mut end = 0;
+        let at = self.bands.iter().position(|band| {
+            let is_far = band.start as usize != end;
+            end = if is_far { end } else { band.end() };
+            is_far
+        })?;
+        let band = self.bands[at];
+        (band.start as usize..band.end()).for_each(|position| self.unplace(position));
+        self.bands[at].start = end as u32;
+        self.starts[band.block as usize] = end as u32;
+        Some(self.bands[at])
     }
 
     /// The last position is gone: the set has this length now.
@@ -186,6 +258,10 @@ impl Rows {
     pub(crate) fn check(&self, len: usize) -> Result<(), String> {
         if !self.bands.windows(2).all(|pair| pair[0].end() <= pair[1].start as usize) {
             return Err("A2: bands overlap".to_owned());
+        }
+        let rows = self.bands.iter().map(|band| band.len as usize).sum::<usize>();
+        if rows != self.rows {
+            return Err(format!("A2: bands have {rows} rows, {} counted", self.rows));
         }
         for band in &self.bands {
             if self.start_of(band.block) != Some(band.start as usize) {

@@ -2,7 +2,7 @@
 
 use super::{EntityMap, Storage};
 use crate::entity::Entity;
-use crate::sparse::{Band, Register, Rows};
+use crate::sparse::{Band, Home, Register, Rows};
 
 /// How many members are looked for at once before they are moved.
 const AHEAD: usize = 64;
@@ -75,6 +75,44 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
             rows.append(block, entities.len());
         }
         self.rehouse(entities, register);
+    }
+
+    /// Takes the last rows of a block away; so many stay.
+    pub(crate) fn cut_band(&mut self, block: u32, rows: usize) {
+        if let Some(all) = self.set.rows_mut() {
+            all.cut(block, rows);
+        }
+    }
+
+    /// Whether there are gaps between bands that count, and whether it is time to close them, after one more round.
+    pub(crate) fn is_worn(&mut self) -> (bool, bool) {
+        let len = self.set.len();
+        let Some(rows) = self.set.rows_mut() else { return (false, false) };
+        let is_worn = rows.is_worn(len);
+        (rows.debt() > 0, is_worn)
+    }
+
+    /// Brings bands together between which others lie, from the front on, until so many rows have moved. Returns how many
+    /// have.
+    pub(crate) fn close_gaps(&mut self, register: &Register, most: usize) -> usize {
+        let mut moved = 0;
+        while moved < most
+            && let Some(band) = self.set.rows_mut().and_then(Rows::close_gap)
+        {
+            for from in (0..band.len).step_by(AHEAD) {
+                let rows = from..band.len.min(from + AHEAD as u32);
+                let home = |row| Home { block: band.block, row };
+                let tenants = rows.filter_map(|row| register.tenant(home(row)));
+                self.set.read_indices_ahead(tenants.clone());
+                for index in tenants {
+                    if let Some((entity, at)) = self.set.find_index(index) {
+                        self.seat(entity, at, register);
+                    }
+                }
+            }
+            moved += band.len as usize;
+        }
+        moved
     }
 
     /// Brings members to the positions of their homes, where blocks are these bands.

@@ -86,7 +86,7 @@ impl World {
             self.deliver();
         }
         self.trim_journals();
-        self.tidy();
+        self.tidy_at_refresh();
         self.pools.clock.refresh();
     }
 

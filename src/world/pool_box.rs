@@ -212,6 +212,15 @@ pub(crate) trait AnyPool: Send + Sync {
     /// Brings members to the positions of their homes, where blocks are these bands.
     fn line_up(&mut self, bands: &[Band], register: &Register);
 
+    /// Takes the last rows of a block away; so many stay.
+    fn cut_band(&mut self, block: u32, rows: usize);
+
+    /// Whether there are gaps between bands, and whether it is time to close them. To be asked once a round.
+    fn is_worn(&mut self) -> (bool, bool);
+
+    /// Brings bands together until so many rows have moved; returns how many have.
+    fn close_gaps(&mut self, register: &Register, most: usize) -> usize;
+
     /// Whether a newcomer can have the position and the value of a dead member.
     fn is_heritable(&self) -> bool;
 
@@ -346,6 +355,20 @@ impl<T: Component> AnyPool for PoolBox<T> {
     fn line_up(&mut self, bands: &[Band], register: &Register) {
         self.cell.get_mut().line_up(bands, register);
         self.check_order();
+    }
+
+    fn cut_band(&mut self, block: u32, rows: usize) {
+        self.cell.get_mut().cut_band(block, rows);
+    }
+
+    fn is_worn(&mut self) -> (bool, bool) {
+        self.cell.get_mut().is_worn()
+    }
+
+    fn close_gaps(&mut self, register: &Register, most: usize) -> usize {
+        let moved = self.cell.get_mut().close_gaps(register, most);
+        self.check_order();
+        moved
     }
 
     fn is_heritable(&self) -> bool {

@@ -69,19 +69,17 @@ impl Pools {
                 homes.archetypes[number as usize].waiting = waiting;
                 continue;
             }
-            homes.open_block(number, entities);
+            homes.open_blocks(number, entities);
         }
-        kinds.retain(|(_, entities)| !entities.is_empty());
         let mut bands = Vec::new();
         for id in 0..self.len() {
             bands.clear();
             let mut start = 0;
-            for (block, (_, entities)) in
-                (0..).zip(&kinds).filter(|(_, kind)| kind.0 >> id & 1 == 1)
-            {
-                let len = entities.len() as u32;
-                bands.push(Band { start, len, block });
-                start += len;
+            for (block, rows, mask) in self.homes.all_blocks() {
+                if mask >> id & 1 == 1 {
+                    bands.push(Band { start, len: rows, block });
+                    start += rows;
+                }
             }
             let (homes, pool) = self.homes_and(id);
             pool.line_up(&bands, &homes.register);

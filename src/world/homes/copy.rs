@@ -23,11 +23,12 @@ impl Clone for Archetype {
 
     /// In the memory that is there.
     fn clone_from(&mut self, other: &Self) {
-        let Self { mask, blocks, rows, used, gaps, is_listed, waiting } = other;
+        let Self { mask, blocks, rows, used, surplus, gaps, is_listed, waiting } = other;
         self.blocks.clone_from(blocks);
         self.gaps.clone_from(gaps);
         self.waiting.clone_from(waiting);
-        (self.mask, self.rows, self.used, self.is_listed) = (*mask, *rows, *used, *is_listed);
+        (self.mask, self.rows, self.used) = (*mask, *rows, *used);
+        (self.surplus, self.is_listed) = (*surplus, *is_listed);
     }
 }
 
@@ -49,14 +50,12 @@ impl Clone for Homes {
             strays,
             unseated,
             births: _,
-            rows,
-            new_rows,
+            spare,
             gappy,
             able,
             heritable,
             most,
             reach,
-            vacant,
             restless,
             idle,
             usual,
@@ -64,6 +63,8 @@ impl Clone for Homes {
             rounds,
             loose: _,
             is_stale,
+            is_unfinished,
+            sweep,
         } = other;
         self.register.clone_from(register);
         self.blocks.clone_from(blocks);
@@ -77,7 +78,8 @@ impl Clone for Homes {
         self.usual.clone_from(usual);
         self.lost.clone_from(lost);
         (self.is_active, self.is_stale, self.rounds) = (*is_active, *is_stale, *rounds);
-        (self.rows, self.new_rows, self.vacant, self.most) = (*rows, *new_rows, *vacant, *most);
+        (self.is_unfinished, self.sweep, self.most) = (*is_unfinished, *sweep, *most);
+        self.spare.clone_from(spare);
         (self.able, self.restless, self.idle) = (*able, *restless, *idle);
         (self.reach, self.heritable) = (*reach, *heritable);
     }

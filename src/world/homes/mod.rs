@@ -7,8 +7,8 @@
 //! Structural change only takes notes: a death leaves its row vacant; a birth, and a change of components, makes a
 //! *stray*. [`tidy`](World::tidy) works off the notes before the next walk through `&mut World` and at each refresh:
 //! a stray takes a vacant row of its archetype, the last rows fill the gaps that remain, and where enough strays wait, they get
-//! a new block at the end of their pools. The cost follows the number of changes. When too many rows are vacant, all
-//! pools are laid out anew.
+//! a new block at the end of their pools. Rows that stay vacant go (`shrink.rs`). The cost of a round follows the number
+//! of changes since the last one; what does not, has a budget and is left to the next rounds.
 //!
 //! A component that comes and goes is *restless*: its toggles move nothing else. It is part of a home only where most
 //! entities that are alike otherwise have it; a value that comes back goes to its row then.
@@ -28,8 +28,11 @@ mod loose;
 #[cfg(feature = "serde")]
 mod record;
 mod rehouse;
+mod restless;
+mod shrink;
 
 use std::any::TypeId;
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
@@ -53,6 +56,8 @@ struct Archetype {
     /// Rows of its blocks, and how many of them are in use: the first ones but for gaps.
     rows: u32,
     used: u32,
+    /// The least number of rows that were vacant in this window.
+    surplus: u32,
     /// Rows in use that have lost their tenants since the last round.
     gaps: Vec<Home>,
     /// Whether it is in the list of those that had gaps since then.
@@ -84,9 +89,8 @@ pub(crate) struct Homes {
     unseated: Vec<Entity>,
     /// By type of bundle: the archetype of those who are born with it. Derived from the masks, which change with a layout.
     births: FxHashMap<TypeId, u32>,
-    /// Rows of all blocks, and of those that came since the last layout.
-    rows: usize,
-    new_rows: usize,
+    /// Blocks without rows, whose numbers are given out again.
+    spare: BTreeSet<u32>,
     /// Archetypes that had gaps since the last round.
     gappy: Vec<u32>,
     /// Components whose pools have a common order, as bits: those whose order belongs to nobody.
@@ -98,8 +102,6 @@ pub(crate) struct Homes {
     /// Indices from here on have no homes: few ids are so far from the others, and the register has a place for each
     /// index below them.
     reach: u32,
-    /// Rows without a tenant, in all.
-    vacant: usize,
     /// Components that come and go, as bits.
     restless: u64,
     /// Those of them that are part of no home.
@@ -112,8 +114,12 @@ pub(crate) struct Homes {
     rounds: u32,
     /// Which rows belong to entities that are loose in a pool. Derived, and kept for walks.
     loose: AllLoose,
-    /// Whether pools are to be laid out anew whatever the counts say.
+    /// Whether all pools are to be laid out anew.
     is_stale: bool,
+    /// Whether a round has left work for the next ones.
+    is_unfinished: bool,
+    /// The index from which on homes are compared with what their entities have, while that is under way.
+    sweep: Option<u32>,
 }
 
 /// The archetype of a newborn.
@@ -142,6 +148,11 @@ impl Homes {
         }
     }
 
+    /// Whether there is something to work off at the end of a round, also if nothing has happened.
+    fn is_due_at_refresh(&self) -> bool {
+        self.is_unfinished || self.sweep.is_some()
+    }
+
     fn has_notes(&self) -> bool {
         !self.strays.is_empty() || !self.gappy.is_empty() || !self.unseated.is_empty()
     }
@@ -152,14 +163,16 @@ impl Homes {
         self.most
     }
 
-    /// Whether so many rows are vacant, or have come since, that a new layout pays.
-    fn is_worn(&self) -> bool {
-        self.vacant > self.rows / 8 + SMALL / 2 || self.new_rows > self.rows / 2 + SMALL
-    }
-
     /// The components of the home of an entity.
     fn mask_of(&self, home: Home) -> u64 {
         self.archetypes[self.blocks[home.block as usize].archetype as usize].mask
+    }
+
+    /// All blocks, with the number of their rows and their components.
+    fn all_blocks(&self) -> impl Iterator<Item = (u32, u32, u64)> {
+        let rows = |number| self.register.rows_of(number).unwrap_or(0) as u32;
+        let mask = |block: &Block| self.archetypes[block.archetype as usize].mask;
+        (0..).zip(&self.blocks).map(move |(number, block)| (number, rows(number), mask(block)))
     }
 
     /// The entity dies: its row is vacant.
@@ -174,7 +187,6 @@ impl Homes {
                 self.gappy.push(number);
             }
             archetype.gaps.push(home);
-            self.vacant += 1;
         }
     }
 
@@ -297,7 +309,7 @@ impl Homes {
             + self.register.heap_bytes()
             + self.loose.heap_bytes()
             + self.blocks.capacity() * size_of::<Block>()
-            + self.gappy.capacity() * size_of::<u32>()
+            + (self.gappy.capacity() + self.spare.len()) * size_of::<u32>()
             + self.archetypes.capacity() * size_of::<Archetype>()
             + self.by_mask.capacity() * size_of::<(u64, u32)>()
             + (self.strays.capacity() + self.unseated.capacity()) * size_of::<Entity>()
@@ -324,6 +336,14 @@ impl World {
     #[inline(always)]
     pub(crate) fn tidy(&mut self) {
         if self.pools.homes.is_due(self.entities.len(), self.pools.len()) {
+            self.rehouse();
+        }
+    }
+
+    /// As [`tidy`](Self::tidy); goes on with what an earlier round has left, too.
+    pub(super) fn tidy_at_refresh(&mut self) {
+        let homes = &self.pools.homes;
+        if homes.is_due(self.entities.len(), self.pools.len()) || homes.is_due_at_refresh() {
             self.rehouse();
         }
     }

@@ -1,19 +1,20 @@
 //! Homes as numbers, for files.
 //!
 //! ```text
-//! able, restless, most, reach, new rows, rounds, is stale, indices
+//! able, restless, most, reach, rounds, is stale, is unfinished, sweep + 1 or 0, indices
 //! for each column       how often it was lost
 //! n                     then n × { core, usual }
-//! n archetypes          then n × { mask, used, n gaps, n × { gap, who had it }, n waiting, n × entity }
-//! n blocks              then n × { archetype, n rows, n × tenant, or -1 }
+//! n archetypes          then n × { mask, used, vacant rows, n gaps, n × { gap, who had it }, n waiting, n × entity }
+//! n blocks              then n × { archetype and first row, n rows, n × tenant, or -1 }
 //! n who wait            then n × { index, archetype }
 //! n strays              then n × entity
 //! n unseated            then n × entity
-//! for each column       0, or n bands + 1, the least length, n × block
+//! for each column       0, or n bands + 1, the least length, debt, n × block and start
 //! ```
 //!
-//! Bits of masks are columns of the file. What follows from the rest is not written: homes from tenants, the starts of
-//! bands from their lengths, and marks from homes. Who is at its place without a mark gets one: no order depends on that.
+//! Bits of masks are columns of the file. What follows from the rest is not written: homes from tenants, the lengths of
+//! bands and the spare blocks from their rows, and marks from homes. A member that is at its place without a mark gets
+//! one: no order depends on that.
 
 use rustc_hash::FxHashMap;
 
@@ -61,9 +62,10 @@ impl Homes {
             mask(self.restless),
             self.most as u64,
             u64::from(self.reach),
-            self.new_rows as u64,
             u64::from(self.rounds),
             u64::from(self.is_stale),
+            u64::from(self.is_unfinished),
+            self.sweep.map_or(0, |next| u64::from(next) + 1),
             indices as u64,
         ];
         out.extend(ids.iter().map(|&id| u64::from(self.lost.get(id).copied().unwrap_or(0))));
@@ -74,8 +76,10 @@ impl Homes {
         out.extend(usual.into_iter().flat_map(|(core, usual)| [core, usual]));
         out.push(self.archetypes.len() as u64);
         for archetype in &self.archetypes {
-            let Archetype { used, gaps, waiting, .. } = archetype;
-            out.extend([mask(archetype.mask), u64::from(*used), gaps.len() as u64]);
+            let Archetype { used, surplus, gaps, waiting, .. } = archetype;
+            let numbers = [*used, *surplus, gaps.len() as u32].map(u64::from);
+            out.push(mask(archetype.mask));
+            out.extend(numbers);
             for &gap in gaps {
                 out.extend([pair(gap.block, gap.row), self.register.last_tenant(gap).into()]);
             }
@@ -85,7 +89,7 @@ impl Homes {
         out.push(self.blocks.len() as u64);
         for (number, block) in (0..).zip(&self.blocks) {
             let rows = self.register.rows_of(number).unwrap_or(0) as u32;
-            out.extend([u64::from(block.archetype), u64::from(rows)]);
+            out.extend([pair(block.archetype, block.first), u64::from(rows)]);
             let tenant = |row| self.register.tenant(Home { block: number, row });
             out.extend((0..rows).map(|row| tenant(row).map_or(NOBODY, u64::from)));
         }
@@ -103,8 +107,8 @@ impl Homes {
                 out.push(0);
                 continue;
             };
-            out.extend([rows.bands().len() as u64 + 1, rows.low() as u64]);
-            out.extend(rows.bands().iter().map(|band| u64::from(band.block)));
+            out.extend([rows.bands().len() as u64 + 1, rows.low() as u64, rows.debt() as u64]);
+            out.extend(rows.bands().iter().map(|band| pair(band.block, band.start)));
         }
         Some(out)
     }
@@ -133,9 +137,11 @@ impl Homes {
         let most = book.near_slots().len() as u64 * 16 + (1 << 20);
         homes.most = from.next()?.min(most) as usize;
         homes.reach = from.next()?.min(most).min(u32::MAX.into()) as u32;
-        homes.new_rows = from.below(u32::MAX.into(), "number of rows")? as usize;
         homes.rounds = from.below(1 << 16, "number of rounds")? as u32;
         homes.is_stale = from.below(1, "answer")? == 1;
+        homes.is_unfinished = from.below(1, "answer")? == 1;
+        let sweep = from.below(u32::MAX.into(), "index")?;
+        homes.sweep = sweep.checked_sub(1).map(|next| next as u32);
         let indices = from.below(book.near_slots().len() as u64, "index")? as u32;
         spend(indices as usize * size_of::<Home>())?;
         homes.register.reserve(indices as usize);
@@ -149,18 +155,19 @@ impl Homes {
             let (core, usual) = (from.below(all, "mask")?, from.below(all, "mask")?);
             homes.usual.insert(core, usual);
         }
-        let archetypes = from.count(4)?;
+        let archetypes = from.count(5)?;
         spend(archetypes.saturating_mul(64))?;
         homes.archetypes.reserve_exact(archetypes);
         let mut gone = Vec::new();
         for _ in 0..archetypes {
             homes.read_archetype(&mut from, all, &mut gone)?;
         }
-        let blocks = from.count(3)?;
+        let blocks = from.count(2)?;
         homes.blocks.reserve_exact(blocks);
         for _ in 0..blocks {
             homes.read_block(&mut from, indices, book)?;
         }
+        homes.line_up_blocks()?;
         for _ in 0..from.count(1)? {
             let (index, archetype) = split(from.next()?);
             homes.check_newcomer(index, indices, book)?;
@@ -194,6 +201,7 @@ impl Homes {
             return Err(format!("an archetype of {mask:#b} is none, or is there twice"));
         }
         let used = from.below(u32::MAX.into(), "number of rows")? as u32;
+        let surplus = from.below(u32::MAX.into(), "number of rows")? as u32;
         let mut gaps = Vec::new();
         for _ in 0..from.count(2)? {
             let (block, row) = split(from.next()?);
@@ -208,6 +216,7 @@ impl Homes {
         self.archetypes.push(Archetype {
             mask,
             used,
+            surplus,
             gaps,
             is_listed,
             waiting,
@@ -222,26 +231,42 @@ impl Homes {
         indices: u32,
         book: &Entities,
     ) -> Result<(), String> {
-        let archetype = from.below(u32::MAX.into(), "archetype")? as u32;
+        let (archetype, first) = split(from.next()?);
         let rows = from.count(1)?;
-        let Some(owner) = self.archetypes.get_mut(archetype as usize).filter(|_| rows > 0) else {
+        let Some(owner) = self.archetypes.get_mut(archetype as usize) else {
             return Err(format!("a block of {rows} rows is of archetype {archetype}"));
         };
         let block = self.register.add_block(rows);
-        self.blocks.push(Block { archetype, first: owner.rows });
-        owner.blocks.push(block);
-        owner.rows =
-            u32::try_from(owner.rows as usize + rows).map_err(|error| error.to_string())?;
-        self.rows += rows;
+        self.blocks.push(Block { archetype, first });
+        match rows {
+            0 => _ = self.spare.insert(block),
+            _ => owner.blocks.push(block),
+        }
         for row in 0..rows as u32 {
-            match from.next()? {
-                NOBODY => self.vacant += 1,
-                index => {
-                    let index = u32::try_from(index).map_err(|error| error.to_string())?;
-                    self.check_newcomer(index, indices, book)?;
-                    self.register.assign(index, Home { block, row });
-                }
+            let index = from.next()?;
+            if index != NOBODY {
+                let index = u32::try_from(index).map_err(|error| error.to_string())?;
+                self.check_newcomer(index, indices, book)?;
+                self.register.assign(index, Home { block, row });
             }
+        }
+        Ok(())
+    }
+
+    /// Brings the blocks of each archetype into the order of their first rows.
+    fn line_up_blocks(&mut self) -> Result<(), String> {
+        for archetype in &mut self.archetypes {
+            archetype.blocks.sort_unstable_by_key(|&block| self.blocks[block as usize].first);
+            let mut rows = 0_u32;
+            for &block in &archetype.blocks {
+                let first = self.blocks[block as usize].first;
+                if first != rows {
+                    return Err(format!("block {block} begins with row {first}, not {rows}"));
+                }
+                let more = self.register.rows_of(block).unwrap_or(0) as u32;
+                rows = rows.checked_add(more).ok_or("there are too many rows")?;
+            }
+            archetype.rows = rows;
         }
         Ok(())
     }
@@ -259,7 +284,7 @@ impl Homes {
     fn check_gaps(&self) -> Result<(), String> {
         let mut gaps = 0;
         for (number, archetype) in (0..).zip(&self.archetypes) {
-            if archetype.used > archetype.rows {
+            if archetype.used.saturating_add(archetype.surplus) > archetype.rows {
                 return Err(format!("archetype {number} uses more rows than it has"));
             }
             let mut places: Vec<u32> = Vec::with_capacity(archetype.gaps.len());
@@ -290,7 +315,8 @@ impl Homes {
                 used.saturating_sub(block.first)..self.register.rows_of(number).unwrap_or(0) as u32;
             rest.into_iter().all(|row| self.register.tenant(Home { block: number, row }).is_none())
         };
-        match (0..).zip(&self.blocks).all(is_in_use) && self.rows - self.vacant + gaps == used {
+        let tenants = self.register.homes().count();
+        match (0..).zip(&self.blocks).all(is_in_use) && tenants + gaps == used {
             true => Ok(()),
             false => Err("rows in use have no tenants, or others have".to_owned()),
         }
@@ -305,27 +331,30 @@ impl Homes {
     ) -> Result<Option<Rows>, String> {
         let Some(count) = from.count(0)?.checked_sub(1) else { return Ok(None) };
         let low = from.below(entities.len() as u64, "length")? as usize;
+        let debt = from.below(u64::from(u32::MAX) * 2, "debt")? as usize;
         spend(count.saturating_mul(size_of::<Band>()))?;
-        let (mut bands, mut start, mut seen) = (Vec::with_capacity(count), 0_u32, None);
+        let (mut bands, mut end, mut blocks) = (Vec::with_capacity(count), 0_u32, 0);
         for _ in 0..count {
-            let block = from.below(u32::MAX.into(), "block")? as u32;
+            let (block, start) = split(from.next()?);
             let archetype = self.blocks.get(block as usize).map(|block| block.archetype as usize);
-            // They were added in the order of their numbers.
-            let is_new = seen.is_none_or(|seen| seen < block);
-            if !is_new || archetype.is_none_or(|at| self.archetypes[at].mask >> column & 1 == 0) {
-                return Err(format!("column {column} has no place for block {block}"));
-            }
             let len = self.register.rows_of(block).unwrap_or(0) as u32;
+            let is_able = archetype.is_some_and(|at| self.archetypes[at].mask >> column & 1 == 1);
+            if !is_able || len == 0 || start < end {
+                return Err(format!("column {column} has no place for block {block} at {start}"));
+            }
             bands.push(Band { start, len, block });
-            start = start.checked_add(len).ok_or("there are too many rows")?;
-            seen = Some(block);
+            end = start.checked_add(len).ok_or("there are too many rows")?;
+            blocks = blocks.max(block as usize + 1);
         }
-        spend(
-            seen.map_or(0, |block| block as usize + 1) * size_of::<u32>() + start as usize / 8 + 16,
-        )?;
+        spend(blocks * size_of::<u32>() + end as usize / 8 + 16)?;
+        let mut seen = vec![false; blocks];
+        if bands.iter().any(|band| std::mem::replace(&mut seen[band.block as usize], true)) {
+            return Err(format!("column {column} has a block twice"));
+        }
         let mut rows = Rows::new(bands);
         rows.take_low(low);
-        for (at, entity) in entities.iter().enumerate().take(start as usize) {
+        rows.set_debt(debt);
+        for (at, entity) in entities.iter().enumerate().take(end as usize) {
             if rows.home_at(at) == Some(self.register.home(entity.index())) {
                 rows.place(at);
             }

@@ -3,11 +3,15 @@
 use super::super::World;
 use super::super::codes::BITS;
 use super::super::pools::Pools;
+use super::shrink::BUDGET;
 use super::{Archetype, Block, Home, Homes};
 use crate::entity::Entity;
 
 /// Entities from which on an archetype has a block. Fewer are looked up as fast.
 pub(super) const LEAST: usize = 8;
+
+/// The most rows of a block: one is moved as a whole.
+const LONGEST: usize = BUDGET.0;
 
 /// Rounds after which it is asked which components are restless.
 const WINDOW: u32 = 16;
@@ -46,15 +50,20 @@ impl World {
         let homes = &mut self.pools.homes;
         // Homes with a component whose order belongs to somebody now are no homes any more.
         let is_new = !homes.is_active() || homes.is_stale || homes.able & !able != 0;
-        if is_new || homes.is_worn() {
+        if is_new {
             return self.arrange();
         }
         homes.rounds += 1;
-        if homes.rounds.is_multiple_of(WINDOW) && self.pools.find_restless() {
-            return self.arrange();
+        let is_end = homes.rounds.is_multiple_of(WINDOW);
+        if is_end {
+            self.pools.find_restless(living);
+            if self.pools.homes.is_stale {
+                return self.arrange();
+            }
         }
         self.pools.homes.bound(able, living);
         self.pools.find_heritable();
+        self.sweep();
         let mut strays = std::mem::take(&mut self.pools.homes.strays);
         let mut round = Round::default();
         for entity in strays.drain(..) {
@@ -66,8 +75,11 @@ impl World {
         self.pools.homes.strays = strays;
         self.pools.homes.seat_all(&mut round);
         self.pools.bring_home(round);
-        // Also if nothing else happens.
-        self.pools.homes.is_stale = self.pools.homes.is_worn();
+        if is_end {
+            self.pools.trim();
+        }
+        self.pools.close_gaps(living);
+        self.pools.homes.register.number();
     }
 }
 
@@ -161,17 +173,32 @@ impl Homes {
         self.register.home(entity.index()) == Home::waiting(archetype)
     }
 
+    /// Makes blocks of these entities.
+    pub(super) fn open_blocks(&mut self, archetype: u32, entities: &[Entity]) -> Vec<u32> {
+        let blocks = entities.chunks(LONGEST).map(|some| self.open_block(archetype, some));
+        blocks.collect()
+    }
+
     /// Makes a block of these entities.
-    pub(super) fn open_block(&mut self, archetype: u32, entities: &[Entity]) -> u32 {
-        let block = self.register.add_block(entities.len());
-        self.rows += entities.len();
+    fn open_block(&mut self, archetype: u32, entities: &[Entity]) -> u32 {
         let owner = &mut self.archetypes[archetype as usize];
-        // All rows are in use: nobody waits where there is room.
+        // All rows are in use: none waits where there is room.
         debug_assert!(owner.used == owner.rows, "A4");
-        self.blocks.push(Block { archetype, first: owner.rows });
+        let new = Block { archetype, first: owner.rows };
+        let block = match self.spare.pop_first() {
+            Some(block) => {
+                self.register.reopen(block, entities.len());
+                self.blocks[block as usize] = new;
+                block
+            }
+            None => {
+                self.blocks.push(new);
+                self.register.add_block(entities.len())
+            }
+        };
         owner.blocks.push(block);
         owner.rows += entities.len() as u32;
-        owner.used = owner.rows;
+        (owner.used, owner.surplus) = (owner.rows, 0);
         for (row, entity) in (0..).zip(entities) {
             self.register.assign(entity.index(), Home { block, row });
         }
@@ -190,14 +217,13 @@ impl Homes {
     pub(super) fn take_row(&mut self, number: u32) -> Option<Home> {
         let archetype = &mut self.archetypes[number as usize];
         if let Some(gap) = archetype.gaps.pop() {
-            self.vacant -= 1;
             return Some(gap);
         }
         if archetype.used == archetype.rows {
             return None;
         }
         archetype.used += 1;
-        self.vacant -= 1;
+        archetype.surplus = archetype.surplus.min(archetype.rows - archetype.used);
         let archetype = &self.archetypes[number as usize];
         Some(self.nth_row(archetype, archetype.used - 1))
     }
@@ -272,6 +298,7 @@ impl Pools {
             if archetype.waiting.len() >= Homes::needed(archetype) {
                 self.add_block(number);
             }
+            self.trim_if_long(number);
         }
     }
 
@@ -287,35 +314,14 @@ impl Pools {
             archetype.waiting = waiting;
             return;
         }
-        let block = self.homes.open_block(number, &waiting);
-        self.homes.new_rows += waiting.len();
+        let blocks = self.homes.open_blocks(number, &waiting);
         let waiting: Vec<u32> = waiting.iter().map(|entity| entity.index()).collect();
         for id in bits(self.homes.archetypes[number as usize].mask) {
             let (homes, pool) = self.homes_and(id);
-            pool.add_band(&waiting, block, &homes.register);
-        }
-    }
-
-    /// Finds out which components come and go all the time; whether others than before.
-    ///
-    /// A toggle of a component that belongs to homes moves an entity in all its pools. One that does not makes every walk
-    /// that asks for it find gaps. The second is cheaper unless a value stays for some hundred rounds.
-    fn find_restless(&mut self) -> bool {
-        let (rounds, before) = (self.homes.rounds as usize, self.homes.restless);
-        for id in 0..self.homes.lost.len().min(self.len()) {
-            let members = self.at_mut(id).map_mut().entities().len();
-            let lost = self.homes.lost[id] as usize;
-            if lost * 400 > members * rounds + 1600 {
-                self.homes.restless |= 1 << id;
-            } else if rounds >= 256 && lost * 2000 < members * rounds && members >= super::SMALL {
-                self.homes.restless &= !(1 << id);
+            for (&block, some) in blocks.iter().zip(waiting.chunks(LONGEST)) {
+                pool.add_band(some, block, &homes.register);
             }
         }
-        if rounds >= 256 {
-            self.homes.rounds = 0;
-            self.homes.lost.fill(0);
-        }
-        self.homes.restless != before
     }
 
     /// Forgets all homes: from now on everything is looked up.
