@@ -12,15 +12,13 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::filter::QueryFilter;
+use super::marks::{Asked, Columns, MOST, Marks, ROWS, Together, lowest};
 use super::mode::Mode;
 use super::piece::{Stretch, Views};
 use super::survey::{Column, Part, Role, Surveyor};
 use super::term::{QueryData, Row};
-use crate::sparse::Rows;
+use crate::sparse::{Band, Rows};
 use crate::world::{LooseRows, World};
-
-/// Numbers that the place of a query's entity is saved in, at most.
-const MOST: usize = 16;
 
 /// Runs of fewer entities than this, in the mean, are not walked as stretches.
 const SHORT: u32 = 24;
@@ -80,68 +78,6 @@ struct Word<D: QueryData> {
     place: D::Place,
 }
 
-/// Where a block lies in the pools of a query.
-struct Places {
-    block: u32,
-    row: usize,
-    /// The positions of the row in the pools that are fetched from, in their order.
-    numbers: [u32; MOST],
-    fetched: usize,
-    /// Whether a required pool has no such block.
-    is_lacking: bool,
-}
-
-impl<'a> Surveyor<'a> for Places {
-    #[inline(always)]
-    fn column(&mut self, column: Column<'a>) {
-        if column.role == Role::Without {
-            return;
-        }
-        let start = column.rows.and_then(|rows| rows.start_of(self.block));
-        let Some(start) = start else {
-            self.is_lacking = true;
-            return;
-        };
-        if column.role == Role::Fetched && self.fetched < MOST {
-            self.numbers[self.fetched] = (start + self.row) as u32;
-            self.fetched += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn begin(&mut self, _: Part) {}
-
-    #[inline(always)]
-    fn end(&mut self) {}
-}
-
-/// Which of 64 rows of a block are placed in all required pools, and in one that is refused.
-struct Marks {
-    block: u32,
-    row: usize,
-    placed: u64,
-    refused: u64,
-}
-
-impl<'a> Surveyor<'a> for Marks {
-    #[inline(always)]
-    fn column(&mut self, column: Column<'a>) {
-        let found = column.rows.and_then(|rows| Some((rows, rows.start_of(self.block)?)));
-        match (found, column.role) {
-            (Some((rows, start)), Role::Without) => self.refused |= rows.bits(start + self.row),
-            (Some((rows, start)), _) => self.placed &= rows.bits(start + self.row),
-            (None, Role::Without) => {}
-            (None, _) => self.placed = 0,
-        }
-    }
-
-    #[inline(always)]
-    fn begin(&mut self, _: Part) {}
-
-    #[inline(always)]
-    fn end(&mut self) {}
-}
-
 /// Finds the rows of those who are loose in the refused pools of a query, or in the required ones.
 struct Loose<'s> {
     world: &'s World,
@@ -153,7 +89,8 @@ struct Loose<'s> {
 impl<'a> Surveyor<'a> for Loose<'_> {
     fn column(&mut self, column: Column<'a>) {
         let is_driver = column.rows.is_some_and(|rows| std::ptr::eq(rows, self.driver));
-        if (column.role == Role::Without) == self.is_refused && !is_driver {
+        let is_asked = (column.role == Role::Without) == self.is_refused && !is_driver;
+        if is_asked && column.entities.len() > column.rows.map_or(0, Rows::count) {
             let Column { id, stamp, entities, rows, .. } = column;
             self.found.add(self.world.loose_rows((id, stamp), entities, rows));
         }
@@ -164,41 +101,68 @@ impl<'a> Surveyor<'a> for Loose<'_> {
     fn end(&mut self) {}
 }
 
-/// Sixty-four bits from a position on.
-#[inline]
-fn bits(words: &[u64], at: usize) -> u64 {
-    let (word, shift) = (at / 64, at % 64);
-    let next = words.get(word + 1).copied().unwrap_or(0);
-    words.get(word).copied().unwrap_or(0) >> shift | next << 1 << (63 - shift)
-}
-
-/// The lowest so many bits.
-#[inline]
-fn lowest(count: usize) -> u64 {
-    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+/// Where a walk by single stretches is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Ahead {
+    /// The number of a band that does not lie behind.
+    band: usize,
+    /// The position of the first of up to 64 rows that were asked.
+    from: usize,
+    matches: u64,
+    unknown: u64,
 }
 
 impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     /// Whether a query of so many columns can be walked along bands.
     pub(super) const HAS_PLACES: bool = D::COLUMNS <= MOST;
 
-    /// The next stretch from position `at` of the driver on; `band` is one that does not lie behind it.
+    /// The pools of the query.
+    #[inline(always)]
+    fn columns(self) -> Columns<'a> {
+        let mut columns = Columns::new();
+        D::columns(self.data, &mut columns);
+        F::columns(self.filter, &mut columns);
+        columns
+    }
+
+    /// What is to be asked of rows of a band from a position on, and where the first one lies, if the block has all required
+    /// pools.
+    #[inline(always)]
+    fn asked(
+        self,
+        columns: &Columns<'a>,
+        driver: &Rows,
+        (band, at, len): (Band, usize, usize),
+    ) -> (Asked<'a>, Option<D::Place>) {
+        let (row, mut numbers) = (at - band.start as usize, [0; MOST]);
+        let has_all = columns.places(band.block, row, &mut numbers);
+        let exceptions = match has_all {
+            true if F::IS_OPEN => &[],
+            true => self.exceptions.refused.get_or_init(|| self.loose(driver, true)).bits(),
+            false => self.exceptions.extra.get_or_init(|| self.loose(driver, false)).bits(),
+        };
+        let first = self.world.first_row_of(band.block) + row;
+        let place = has_all.then(|| D::load(&numbers[..D::COLUMNS]));
+        (Asked { band, row, len, exceptions, first }, place)
+    }
+
+    /// The next stretch from position `at` of the driver on.
     pub(super) fn next_in_bands(
         self,
         at: &mut usize,
         end: usize,
-        band: &mut usize,
+        ahead: &mut Ahead,
     ) -> Option<Stretch<D>> {
         let (Some(rows), search) = (self.rows, D::search(self.data)) else { return None };
         let bands = rows.bands();
         while *at < end {
-            while bands.get(*band).is_some_and(|band| band.end() <= *at) {
-                *band += 1;
+            while bands.get(ahead.band).is_some_and(|band| band.end() <= *at) {
+                *ahead = Ahead { band: ahead.band + 1, ..Ahead::default() };
             }
-            let ahead = bands.get(*band).copied();
-            let Some(here) = ahead.filter(|band| band.start as usize <= *at) else {
+            let next = bands.get(ahead.band).copied();
+            let Some(band) = next.filter(|band| band.start as usize <= *at) else {
                 // Between bands, or behind all of them.
-                let stop = ahead.map_or(end, |band| end.min(band.start as usize));
+                let stop = next.map_or(end, |band| end.min(band.start as usize));
                 while *at < stop {
                     let driver_at = *at;
                     *at += 1;
@@ -208,51 +172,60 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
                 }
                 continue;
             };
-            let (stop, row) = (here.end().min(end), *at - here.start as usize);
-            let block = here.block;
-            let mut places =
-                Places { block, row, numbers: [0; MOST], fetched: 0, is_lacking: false };
-            D::columns(self.data, &mut places);
-            F::columns(self.filter, &mut places);
-            if places.is_lacking {
-                let left = !rows.bits(*at) | self.extra(rows, block, row);
-                match (left & lowest(stop - *at)).trailing_zeros() as usize {
-                    64 => {
-                        *at = stop.min(*at + 64);
+            let stop = band.end().min(end);
+            let passed = *at - ahead.from.min(*at);
+            if passed >= 64 || ahead.from > *at || ahead.matches | ahead.unknown == 0 {
+                let columns = self.columns();
+                let (mut asked, place) = self.asked(&columns, rows, (band, *at, stop - *at));
+                let driver_at = *at;
+                match (columns.survey(rows, asked, place.is_some()), place) {
+                    (Together::All, Some(place)) => {
+                        *at = stop;
+                        self.check_run(driver_at, asked.len, place);
+                        return Some(Stretch { driver_at, len: asked.len, place });
+                    }
+                    (Together::None, _) => {
+                        *at = stop;
                         continue;
                     }
-                    skipped => *at += skipped,
+                    _ => {}
                 }
-            } else {
-                let (matches, unknown) = self.marks(rows, block, row, stop - *at);
-                if matches & 1 == 1 {
-                    let driver_at = *at;
-                    let mut len = matches.trailing_ones() as usize;
-                    while len.is_multiple_of(64) && *at + len < stop {
-                        let more = self.marks(rows, block, row + len, stop - *at - len).0;
-                        match more.trailing_ones() as usize {
-                            0 => break,
-                            found => len += found,
-                        }
-                    }
+                asked.len = asked.len.min(ROWS);
+                let mut marks = Marks::new();
+                columns.mark(rows, asked, place.is_some(), &mut marks);
+                let len = marks.run();
+                if let Some(place) = place.filter(|_| len >= 64) {
                     *at += len;
-                    let place = D::load(&places.numbers[..D::COLUMNS]);
                     self.check_run(driver_at, len, place);
                     return Some(Stretch { driver_at, len, place });
                 }
-                match (matches | unknown).trailing_zeros() as usize {
-                    64 => {
-                        *at = stop.min(*at + 64);
-                        continue;
-                    }
-                    skipped => *at += skipped,
-                }
-                if unknown >> (*at - here.start as usize - row) & 1 == 0 {
+                let Some(skipped) = marks.skipped() else {
+                    *at += asked.len;
                     continue;
-                }
+                };
+                *at += skipped * 64;
+                (ahead.matches, ahead.unknown) = (marks.matches[skipped], marks.unknown[skipped]);
+                ahead.from = *at;
+                continue;
             }
-            let driver_at = *at;
-            *at += 1;
+            let asked = !lowest(passed);
+            let nth = ((ahead.matches | ahead.unknown) & asked).trailing_zeros() as usize;
+            if nth == 64 {
+                *at = stop.min(ahead.from + 64);
+                continue;
+            }
+            let driver_at = ahead.from + nth;
+            let len = (ahead.matches >> nth).trailing_ones() as usize;
+            if len > 0 {
+                *at = driver_at + len;
+                let (mut numbers, row) = ([0; MOST], driver_at - band.start as usize);
+                let has_all = self.columns().places(band.block, row, &mut numbers);
+                debug_assert!(has_all, "rows match only in a block that has all required pools");
+                let place = D::load(&numbers[..D::COLUMNS]);
+                self.check_run(driver_at, len, place);
+                return Some(Stretch { driver_at, len, place });
+            }
+            *at = driver_at + 1;
             if let Some(place) = self.place(search, Row::of(self.entities, driver_at)) {
                 return Some(Stretch { driver_at, len: 1, place });
             }
@@ -261,7 +234,6 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     }
 
     /// Calls `step` with the items of every match in a range of the driver, as `next_in_bands` finds them.
-    // A band is asked once where its block lies, and 64 rows at once who matches.
     #[inline(always)]
     pub(super) fn fold_bands<M: Mode, A>(
         self,
@@ -271,6 +243,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     ) -> A {
         let (mut at, end, mut folded) = (range.start, range.end, start);
         let Some(rows) = self.rows else { return folded };
+        let columns = self.columns();
         let first = rows.bands().partition_point(|band| band.end() <= at);
         for &band in &rows.bands()[first..] {
             let (start, stop) = (end.min(band.start as usize), end.min(band.end()));
@@ -281,72 +254,96 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             if at >= stop {
                 break;
             }
-            let (block, row) = (band.block, at - band.start as usize);
-            let mut places =
-                Places { block, row, numbers: [0; MOST], fetched: 0, is_lacking: false };
-            D::columns(self.data, &mut places);
-            F::columns(self.filter, &mut places);
-            if places.is_lacking {
-                for from in (at..stop).step_by(64) {
-                    let left = !rows.bits(from) | self.extra(rows, block, row + (from - at));
-                    folded =
-                        self.fold_bits::<M, A>(from, left & lowest(stop - from), folded, &mut step);
+            let (mut asked, place) = self.asked(&columns, rows, (band, at, stop - at));
+            match (columns.survey(rows, asked, place.is_some()), place) {
+                (Together::All, Some(place)) => {
+                    self.check_run(at, asked.len, place);
+                    let stretch = Stretch { driver_at: at, len: asked.len, place };
+                    folded = self.fold_stretch::<M, A>(stretch, folded, &mut step);
                 }
-                at = stop;
-                continue;
-            }
-            // The stretch that is being found: it begins at `run`, and ends where the next word does not go on.
-            let (base, begin, mut run) = (D::load(&places.numbers[..D::COLUMNS]), at, at);
-            while at < stop {
-                let asked = lowest(stop - at);
-                let (matches, unknown) = self.marks(rows, block, row + (at - begin), stop - at);
-                let next = stop.min(at + 64);
-                if matches == asked {
-                    at = next;
-                    continue;
-                }
-                // Mixed. Where runs are short, one after the other: a loop over a run costs more to begin and to end.
-                let runs = (matches & !(matches << 1)).count_ones();
-                let is_scattered = runs * SHORT > matches.count_ones();
-                let first = if is_scattered { 0 } else { matches.trailing_ones() as usize };
-                let mut left = (matches | unknown) & !lowest(first);
-                let mut len = at - run + first;
-                loop {
-                    if len > 0 {
-                        let place = D::step(base, run - begin);
-                        self.check_run(run, len, place);
-                        let stretch = Stretch { driver_at: run, len, place };
-                        folded = self.fold_stretch::<M, A>(stretch, folded, &mut step);
-                    }
-                    if is_scattered {
-                        let word =
-                            Word { at, matches, asked: left, place: D::step(base, at - begin) };
-                        folded = self.fold_word::<M, A>(word, folded, &mut step);
-                        break;
-                    }
-                    if left == 0 {
-                        break;
-                    }
-                    let nth = left.trailing_zeros() as usize;
-                    run = at + nth;
-                    len = (matches >> nth).trailing_ones() as usize;
-                    if len == 0 {
-                        left &= left - 1;
-                        folded = self.fold_loose::<M, A>(run..run + 1, folded, &mut step);
-                    } else {
-                        left &= !(lowest(len) << nth);
+                (Together::None, _) => {}
+                _ => {
+                    let mut marks = Marks::new();
+                    for from in (at..stop).step_by(ROWS) {
+                        asked.len = ROWS.min(stop - from);
+                        columns.mark(rows, asked, place.is_some(), &mut marks);
+                        (asked.row, asked.first) = (asked.row + ROWS, asked.first + ROWS);
+                        if let Some(base) = place {
+                            let base = D::step(base, from - at);
+                            let rows = (from, asked.len, base);
+                            folded = self.fold_marked::<M, A>(rows, &marks, folded, &mut step);
+                            continue;
+                        }
+                        for (from, left) in (from..from + asked.len).step_by(64).zip(marks.unknown)
+                        {
+                            folded = self.fold_bits::<M, A>(from, left, folded, &mut step);
+                        }
                     }
                 }
-                (at, run) = (next, next);
             }
-            if run < stop {
-                let place = D::step(base, run - begin);
-                self.check_run(run, stop - run, place);
-                let stretch = Stretch { driver_at: run, len: stop - run, place };
-                folded = self.fold_stretch::<M, A>(stretch, folded, &mut step);
-            }
+            at = stop;
         }
         self.fold_loose::<M, A>(at..end, folded, &mut step)
+    }
+
+    /// Calls `step` with the items of the matches among rows, of which the first lies at `base`.
+    #[inline(always)]
+    fn fold_marked<M: Mode, A>(
+        self,
+        (begin, rows, base): (usize, usize, D::Place),
+        marks: &Marks,
+        start: A,
+        step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        let mut folded = start;
+        // The stretch that is being found: it begins at `run`, and ends where the next word does not go on.
+        let (mut run, end) = (begin, begin + rows);
+        for (nth, at) in (begin..end).step_by(64).enumerate() {
+            let (matches, unknown) = (marks.matches[nth], marks.unknown[nth]);
+            let next = end.min(at + 64);
+            if matches == lowest(end - at) {
+                continue;
+            }
+            // Mixed. Where runs are short, one after the other: a loop over a run costs more to begin and to end.
+            let runs = (matches & !(matches << 1)).count_ones();
+            let is_scattered = runs * SHORT > matches.count_ones();
+            let first = if is_scattered { 0 } else { matches.trailing_ones() as usize };
+            let mut left = (matches | unknown) & !lowest(first);
+            let mut len = at - run + first;
+            loop {
+                if len > 0 {
+                    let place = D::step(base, run - begin);
+                    self.check_run(run, len, place);
+                    let stretch = Stretch { driver_at: run, len, place };
+                    folded = self.fold_stretch::<M, A>(stretch, folded, step);
+                }
+                if is_scattered {
+                    let word = Word { at, matches, asked: left, place: D::step(base, at - begin) };
+                    folded = self.fold_word::<M, A>(word, folded, step);
+                    break;
+                }
+                if left == 0 {
+                    break;
+                }
+                let nth = left.trailing_zeros() as usize;
+                run = at + nth;
+                len = (matches >> nth).trailing_ones() as usize;
+                if len == 0 {
+                    left &= left - 1;
+                    folded = self.fold_loose::<M, A>(run..run + 1, folded, step);
+                } else {
+                    left &= !(lowest(len) << nth);
+                }
+            }
+            run = next;
+        }
+        if run < end {
+            let place = D::step(base, run - begin);
+            self.check_run(run, end - run, place);
+            let stretch = Stretch { driver_at: run, len: end - run, place };
+            folded = self.fold_stretch::<M, A>(stretch, folded, step);
+        }
+        folded
     }
 
     /// Calls `step` with the items of the matches among 64 rows, one after the other.
@@ -358,21 +355,25 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
     ) -> A {
         let Word { at, matches, asked, place } = word;
-        let (mut left, mut folded, first) = (asked, start, matches.trailing_zeros() as usize);
-        if first == 64 {
-            return self.fold_bits::<M, A>(at, left, folded, step);
-        }
-        self.check_run(at + first, 1, D::step(place, first));
-        // SAFETY: the first match is at its place in all pools (A1).
-        let cursor = unsafe { self.cursor(at + first, D::step(place, first)) };
+        let (mut left, mut folded) = (asked, start);
         while left != 0 {
-            let nth = left.trailing_zeros() as usize;
-            left &= left - 1;
-            if matches >> nth & 1 == 1 {
-                self.check_run(at + nth, 1, D::step(place, nth));
-                // SAFETY: it is at its place in all pools (A1), so many rows behind the first; each is in one word (Q1).
-                folded = step(folded, unsafe { M::item::<D>(&cursor, nth - first) });
-            } else {
+            // The matches up to the next one that is looked up, in the order of the driver.
+            let unknown = left & !matches;
+            let ahead = left & lowest(unknown.trailing_zeros() as usize);
+            if ahead != 0 {
+                left &= !ahead;
+                let first = ahead.trailing_zeros() as usize;
+                let (first_at, place) = (at + first, D::step(place, first));
+                let ahead = ahead >> first;
+                self.check_bits(first_at, ahead, place);
+                // SAFETY: the first match is at its place in all pools (A1).
+                let cursor = unsafe { self.cursor(first_at, place) };
+                // SAFETY: each of them is at its place in all pools (A1), so many rows behind the first, and in one word (Q1).
+                folded = unsafe { fold_chosen::<D, M, A>(cursor, ahead, folded, step) };
+            }
+            if unknown != 0 {
+                let nth = unknown.trailing_zeros() as usize;
+                left &= !(1 << nth);
                 folded = self.fold_loose::<M, A>(at + nth..at + nth + 1, folded, step);
             }
         }
@@ -382,22 +383,19 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     /// Blocks that have all required pools, and entities that are looked up.
     pub(super) fn count_in_bands(self) -> (usize, usize) {
         let Some(rows) = self.rows else { return (0, 0) };
+        let (columns, mut marks) = (self.columns(), Marks::new());
         let (mut blocks, mut looked_up, mut at) = (0, 0, 0);
         let end = self.entities.len();
-        for band in rows.bands() {
+        for &band in rows.bands() {
             let (start, stop) = (end.min(band.start as usize), end.min(band.end()));
             looked_up += start - at;
-            let (block, numbers) = (band.block, [0; MOST]);
-            let mut places = Places { block, row: 0, numbers, fetched: 0, is_lacking: false };
-            D::columns(self.data, &mut places);
-            F::columns(self.filter, &mut places);
-            blocks += usize::from(!places.is_lacking && start < stop);
-            for from in (start..stop).step_by(64) {
-                let left = match places.is_lacking {
-                    true => !rows.bits(from) | self.extra(rows, block, from - start),
-                    false => self.marks(rows, block, from - start, stop - from).1,
-                };
-                looked_up += (left & lowest(stop - from)).count_ones() as usize;
+            for from in (start..stop).step_by(ROWS) {
+                let len = ROWS.min(stop - from);
+                let (asked, place) = self.asked(&columns, rows, (band, from, len));
+                blocks += usize::from(place.is_some() && from == start);
+                columns.mark(rows, asked, place.is_some(), &mut marks);
+                let words = marks.unknown[..len.div_ceil(64)].iter();
+                looked_up += words.map(|word| word.count_ones() as usize).sum::<usize>();
             }
             at = stop;
         }
@@ -442,19 +440,6 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         folded
     }
 
-    /// Which of 64 rows from one on are matches, and of which that is not known, of so many.
-    #[inline(always)]
-    fn marks(self, rows: &Rows, block: u32, row: usize, most: usize) -> (u64, u64) {
-        let mut marks = Marks { block, row, placed: u64::MAX, refused: 0 };
-        D::columns(self.data, &mut marks);
-        F::columns(self.filter, &mut marks);
-        if !F::IS_OPEN {
-            marks.refused |= self.refused(rows, block, row);
-        }
-        let asked = lowest(most);
-        (marks.placed & !marks.refused & asked, !marks.placed & asked)
-    }
-
     /// A1, for checks.
     #[inline(always)]
     fn check_run(self, driver_at: usize, len: usize, place: D::Place) {
@@ -464,18 +449,11 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         );
     }
 
-    /// Which of 64 rows from one on belong to entities that a refused pool has, where it is loose.
-    #[inline]
-    fn refused(self, rows: &Rows, block: u32, row: usize) -> u64 {
-        let found = self.exceptions.refused.get_or_init(|| self.loose(rows, true));
-        bits(found.bits(), self.world.first_row_of(block) + row)
-    }
-
-    /// Which of 64 rows from one on belong to entities that a required pool has, where it is loose.
-    #[inline]
-    fn extra(self, rows: &Rows, block: u32, row: usize) -> u64 {
-        let found = self.exceptions.extra.get_or_init(|| self.loose(rows, false));
-        bits(found.bits(), self.world.first_row_of(block) + row)
+    /// A1 for the rows of a word, for checks.
+    #[inline(always)]
+    fn check_bits(self, driver_at: usize, bits: u64, place: D::Place) {
+        let mut rows = (0..64).filter(|nth| bits >> nth & 1 == 1);
+        debug_assert!(rows.all(|nth| self.is_placed(driver_at + nth, D::step(place, nth))), "A1");
     }
 
     #[cold]
@@ -486,4 +464,26 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         F::columns(self.filter, &mut loose);
         loose.found
     }
+}
+
+/// Calls `step` with the items of a cursor whose bits are set.
+///
+/// # Safety
+/// As [`QueryData::item`], for each of them.
+// Never inlined: so the loop has the registers to itself.
+#[inline(never)]
+unsafe fn fold_chosen<'a, D: QueryData, M: Mode, A>(
+    cursor: D::Cursor<'a>,
+    mut chosen: u64,
+    start: A,
+    step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
+) -> A {
+    let mut folded = start;
+    while chosen != 0 {
+        let nth = chosen.trailing_zeros() as usize;
+        chosen &= chosen - 1;
+        // SAFETY: promised by the caller.
+        folded = step(folded, unsafe { M::item::<D>(&cursor, nth) });
+    }
+    folded
 }

@@ -49,7 +49,7 @@ pub enum NoBlocks {
     /// Nothing would be gained: there is one pool, pools are in one order, there are few entities, or the members of a
     /// group are walked.
     NotNeeded,
-    /// The query has optional parts, a filter of changes, a driver of its own, or more than 16 components.
+    /// The query has optional parts, a filter of changes, a driver of its own, or names more than 16 components.
     Form,
     /// A pool has an order of its own: a group owns it, or it was sorted.
     Kept {

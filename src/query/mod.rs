@@ -21,6 +21,7 @@ mod grouped;
 mod held;
 mod lookup;
 mod many;
+mod marks;
 mod membership;
 mod merged;
 mod mode;

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::blocks::Exceptions;
+use super::blocks::{Ahead, Exceptions};
 use super::filter::QueryFilter;
 use super::mode::Mode;
 use super::term::{QueryData, Row};
@@ -72,8 +72,8 @@ pub(super) enum Way<'a> {
     Picked(&'a [u32]),
     /// By looking entity after entity up.
     Direct(Guess),
-    /// Along the bands of the driver; the number is that of one that is not behind.
-    Bands(usize),
+    /// Along the bands of the driver.
+    Bands(Ahead),
     /// As one stretch: all pools hold the same entities in the same order (S6), or have the members of a
     /// group at their fronts, who are the driver then (G1).
     Aligned,
@@ -351,7 +351,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
     /// All matches, along the bands of the driver.
     #[inline(always)]
     pub(super) fn banded(views: Views<'a, D, F>) -> Self {
-        Self { views, way: Way::Bands(0), at: 0, end: views.entities.len() }
+        Self { views, way: Way::Bands(Ahead::default()), at: 0, end: views.entities.len() }
     }
 
     /// All matches, without a plan.
@@ -412,7 +412,7 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                 let search = D::search(self.views.data);
                 self.views.find_stretch(search, &mut self.at, self.end, guess)
             }
-            Way::Bands(band) => self.views.next_in_bands(&mut self.at, self.end, band),
+            Way::Bands(ahead) => self.views.next_in_bands(&mut self.at, self.end, ahead),
             Way::Aligned => {
                 let (driver_at, len) = (self.at, self.end - self.at);
                 self.at = self.end;

@@ -1,5 +1,6 @@
 //! Which pools a query names: seen once to find the driver, and once more for the key of a plan.
 
+use super::marks::MOST;
 use super::prefix::Prefix;
 use crate::access::Key;
 use crate::entity::Entity;
@@ -258,6 +259,7 @@ impl<'a> Survey<'a> {
             && self.fetched == columns
             && self.wanted.is_none()
             && self.prefix.is_none()
+            && self.pools <= MOST
             && rows.count() > half
             && self.loose[0] <= half
             && self.loose[1] <= half;

@@ -44,6 +44,8 @@ pub(crate) struct Rows {
     starts: Vec<u32>,
     /// By position. One word more than needed, so that 64 bits can be read from any position on.
     placed: Vec<u64>,
+    /// By word of these: whether all of its positions are placed.
+    full: Vec<u64>,
     /// Positions that are placed.
     count: usize,
     /// The least length of the set since it was settled.
@@ -63,10 +65,11 @@ impl Clone for Rows {
 
     /// In the memory that is there: states that are kept are copied again and again.
     fn clone_from(&mut self, other: &Self) {
-        let Self { bands, starts, placed, count, low, rows, debt } = other;
+        let Self { bands, starts, placed, full, count, low, rows, debt } = other;
         self.bands.clone_from(bands);
         self.starts.clone_from(starts);
         self.placed.clone_from(placed);
+        self.full.clone_from(full);
         (self.count, self.low, self.rows, self.debt) = (*count, *low, *rows, *debt);
     }
 }
@@ -82,8 +85,9 @@ impl Rows {
         }
         let end = bands.last().map_or(0, |band| band.end());
         let rows = bands.iter().map(|band| band.len as usize).sum();
-        let placed = vec![0; end.div_ceil(64) + 1];
-        Self { bands, starts, placed, count: 0, low: 0, rows, debt: 0 }
+        let mut all = Self { bands, starts, rows, ..Self::default() };
+        all.make_room(end);
+        all
     }
 
     #[inline]
@@ -121,6 +125,12 @@ impl Rows {
         pair[0] >> shift | pair[1] << 1 << (63 - shift)
     }
 
+    /// Whether positions are placed, 64 to a word.
+    #[inline]
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.placed
+    }
+
     /// Marks a position of a band as placed.
     #[inline]
     pub(crate) fn place(&mut self, at: usize) {
@@ -128,6 +138,23 @@ impl Rows {
         let word = &mut self.placed[at / 64];
         self.count += usize::from(*word & bit == 0);
         *word |= bit;
+        if *word == u64::MAX {
+            self.full[at / 64 / 64] |= 1 << (at / 64 % 64);
+        }
+    }
+
+    /// Whether so many positions from one on, at least one, are all placed.
+    #[inline]
+    pub(crate) fn is_full(&self, at: usize, len: usize) -> bool {
+        let (first, last) = (at / 64, (at + len - 1) / 64);
+        let ahead = u64::MAX << (at % 64);
+        let behind = u64::MAX >> (63 - (at + len - 1) % 64);
+        let has =
+            |word: usize, bits: u64| self.placed.get(word).is_some_and(|word| !word & bits == 0);
+        if first == last {
+            return has(first, ahead & behind);
+        }
+        has(first, ahead) && has(last, behind) && are_set(&self.full, first + 1, last)
     }
 
     /// The position of a home in this set, if its block occurs here.
@@ -151,7 +178,7 @@ impl Rows {
             self.starts.resize(block as usize + 1, NOWHERE);
         }
         self.starts[block as usize] = start as u32;
-        self.placed.resize((start + len).div_ceil(64) + 1, 0);
+        self.make_room(start + len);
         self.rows += len;
         start
     }
@@ -245,13 +272,20 @@ impl Rows {
         if let Some(word) = self.placed.get_mut(at / 64) {
             self.count -= usize::from(*word & bit != 0);
             *word &= !bit;
+            self.full[at / 64 / 64] &= !(1 << (at / 64 % 64));
         }
+    }
+
+    /// Makes room for the marks of so many positions.
+    fn make_room(&mut self, positions: usize) {
+        self.placed.resize(positions.div_ceil(64) + 1, 0);
+        self.full.resize(self.placed.len().div_ceil(64), 0);
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
         self.bands.capacity() * size_of::<Band>()
             + self.starts.capacity() * size_of::<u32>()
-            + self.placed.capacity() * size_of::<u64>()
+            + (self.placed.capacity() + self.full.capacity()) * size_of::<u64>()
     }
 
     /// Checks A2 for a set of this length.
@@ -268,6 +302,15 @@ impl Rows {
                 return Err(format!("A2: block {} is not found at its start", band.block));
             }
         }
+        let is_full = |word: usize| self.full[word / 64] >> (word % 64) & 1 == 1;
+        if let Some(word) =
+            (0..self.placed.len()).find(|&word| is_full(word) != (self.placed[word] == u64::MAX))
+        {
+            return Err(format!(
+                "A2: it is wrong whether positions from {} on are all placed",
+                word * 64
+            ));
+        }
         let is_in_band = |at: usize| {
             let after = self.bands.partition_point(|band| band.start as usize <= at);
             after > 0 && at < self.bands[after - 1].end()
@@ -283,9 +326,48 @@ impl Rows {
     }
 }
 
+/// Whether all bits from one on, up to another, are set.
+#[inline]
+fn are_set(words: &[u64], from: usize, to: usize) -> bool {
+    let mut at = from;
+    while at < to {
+        let len = (64 - at % 64).min(to - at);
+        let asked = u64::MAX >> (64 - len) << (at % 64);
+        if words.get(at / 64).is_none_or(|word| !word & asked != 0) {
+            return false;
+        }
+        at += len;
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_stretches_of_placed_positions_are_told_from_others() {
+        let mut rows = Rows::new(vec![Band { start: 0, len: 9000, block: 0 }]);
+        (0..9000).for_each(|at| rows.place(at));
+        rows.check(9000).unwrap();
+        let gaps = [0, 63, 64, 700, 4095, 4096, 4097, 8191, 8999];
+        for gap in gaps {
+            rows.unplace(gap);
+            for from in [0, 1, 62, 63, 64, 65, 640, 4032, 4095, 4096, 8000, 8999] {
+                for len in [1, 2, 63, 64, 65, 128, 700, 4096, 4100, 8300] {
+                    let is_full = !(from..from + len).contains(&gap) && from + len <= 9000;
+                    assert_eq!(
+                        rows.is_full(from, len),
+                        is_full,
+                        "{len} from {from} on, without {gap}"
+                    );
+                }
+            }
+            rows.check(9000).unwrap();
+            rows.place(gap);
+        }
+        rows.check(9000).unwrap();
+    }
 
     #[test]
     fn sixty_four_bits_are_read_from_any_position_on() {
