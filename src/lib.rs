@@ -79,6 +79,7 @@ mod heap;
 mod journal;
 mod page;
 mod plan;
+mod prefetch;
 pub mod query;
 pub mod schedule;
 #[cfg(feature = "serde")]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Bottom first. A module may use modules of the lines above its own; those of one line do not
 /// see each other.
 const LAYERS: &[&[&str]] = &[
-    &["growth", "heap", "page", "sync", "tick", "tuples"],
+    &["growth", "heap", "page", "prefetch", "sync", "tick", "tuples"],
     &["entity"],
     &["sparse"],
     &["storage"],
@@ -23,6 +23,7 @@ const LAYERS: &[&[&str]] = &[
 const UNSAFE: &[&str] = &[
     "cell/guard.rs",
     "cell/thread_bound.rs",
+    "prefetch.rs",
     "query/entity_term.rs",
     "query/grouped.rs",
     "query/lookup.rs",

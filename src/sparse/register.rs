@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::prefetch::prefetch;
+
 /// A row of a block: where an entity belongs, in each set that has the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Home {
@@ -98,19 +100,10 @@ impl Register {
         (self.home(index) == home).then_some(index)
     }
 
-    /// The index that was the last to get a row.
+    /// Asks for the memory of the home of an index.
     #[inline]
-    pub(crate) fn last_tenant(&self, home: Home) -> u32 {
-        let row =
-            self.tenants.get(home.block as usize).and_then(|rows| rows.get(home.row as usize));
-        row.copied().unwrap_or(NOBODY)
-    }
-
-    /// Says which index was the last to get a vacant row.
-    #[cfg(feature = "serde")]
-    pub(crate) fn set_last_tenant(&mut self, home: Home, index: u32) {
-        debug_assert!(self.tenant(home).is_none() && self.home(index) != home, "A3");
-        self.tenants[home.block as usize][home.row as usize] = index;
+    pub(crate) fn prefetch(&self, index: u32) {
+        prefetch(self.homes.as_ptr().wrapping_add(index as usize));
     }
 
     /// Gives an index a vacant home.

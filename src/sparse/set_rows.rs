@@ -2,6 +2,7 @@
 
 use super::{Band, Home, Register, Rows, Slot, SparseMap, SparseSet};
 use crate::entity::Entity;
+use crate::prefetch::prefetch;
 
 /// What is found at the position of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +100,17 @@ impl<M: SparseMap> SparseSet<M> {
             row[old] = Slot::new(to, dead);
         }
         Heritage::At(at)
+    }
+
+    /// Asks for the memory of a row and of the slot of an index; returns the position of the row.
+    #[inline(always)]
+    pub(crate) fn prefetch_row(&self, home: Home, index: u32) -> Option<usize> {
+        let at = self.rows.as_ref()?.position_of(home)?;
+        prefetch(self.packed.as_ptr().wrapping_add(at));
+        if let Some((first, slots)) = self.map.near() {
+            prefetch(slots.as_ptr().wrapping_add(index.wrapping_sub(first) as usize));
+        }
+        Some(at)
     }
 
     /// The last position is gone.

@@ -6,6 +6,7 @@ use std::mem;
 
 use super::{EntityMap, Storage};
 use crate::entity::Entity;
+use crate::prefetch::prefetch;
 use crate::sparse::{Entry, Heritage, Home};
 
 /// Where a newcomer belongs, and whether it came there.
@@ -14,11 +15,13 @@ pub(crate) struct Seat {
     pub(crate) home: Home,
     /// `false` as soon as one of its values lies elsewhere.
     pub(crate) is_taken: bool,
+    /// The row that the next one of its kind is likely to get, and the index with it.
+    pub(crate) next: (Home, u32),
 }
 
 impl Seat {
     /// Nowhere.
-    pub(crate) const NONE: Self = Self { home: Home::NONE, is_taken: true };
+    pub(crate) const NONE: Self = Self { home: Home::NONE, is_taken: true, next: (Home::NONE, 0) };
 }
 
 impl<T, S: Storage<T>> EntityMap<T, S> {
@@ -68,7 +71,24 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         debug_assert!(!mem::needs_drop::<T>() && self.set.as_slice()[at] == entity);
         // SAFETY: the caller returns at once, so the value is not used again; it needs no drop (`IS_HERITABLE`).
         unsafe { self.values.overwrite(at, value) };
+        self.prefetch_row(seat.next);
         true
+    }
+
+    /// Asks for the memory of a row, and of the index that it had.
+    #[inline(always)]
+    fn prefetch_row(&self, (home, index): (Home, u32)) {
+        if home.is_row()
+            && let Some(at) = self.set.prefetch_row(home, index)
+            && S::CONTIGUOUS
+        {
+            let value = self.values.base().wrapping_add(at);
+            prefetch(value);
+            if size_of::<T>() > 8 {
+                // It may lie in two lines.
+                prefetch(value.cast::<u8>().wrapping_add(size_of::<T>() - 1));
+            }
+        }
     }
 
     // A function of its own, and not forced into `insert`: without optimisation a value that is passed on takes room on

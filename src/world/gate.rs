@@ -164,6 +164,9 @@ impl<'w> Gate<'w> {
     #[inline(always)]
     pub(super) fn move_in(&mut self, kind: Kind) {
         self.seat.home = self.pools.homes.move_in(self.entity, kind);
+        if self.seat.home.is_row() {
+            self.seat.next = self.pools.homes.next_row(kind);
+        }
     }
 
     /// Puts the components of a newborn, which has its row, into their pools.

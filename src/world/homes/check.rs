@@ -2,7 +2,7 @@
 
 use super::super::World;
 use super::super::pools::Pools;
-use super::{Archetype, Home, Homes};
+use super::{Archetype, Gap, Homes};
 
 impl World {
     /// Checks that everybody who is placed is at home there, and who has a home lives.
@@ -61,16 +61,16 @@ impl Homes {
             ));
         }
         let mut gaps = archetype.gaps.clone();
-        let key = |gap: &Home| (gap.block, gap.row);
+        let key = |gap: &Gap| (gap.home.block, gap.home.row);
         gaps.sort_unstable_by_key(key);
-        if let Some(pair) = gaps.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("A4: {} is listed twice as a gap", pair[0]));
+        if let Some(pair) = gaps.windows(2).find(|pair| pair[0].home == pair[1].home) {
+            return Err(format!("A4: {} is listed twice as a gap", pair[0].home));
         }
         for nth in 0..archetype.rows {
             let home = self.nth_row(archetype, nth);
             let has_tenant = self.register.tenant(home).is_some();
-            let is_used =
-                nth < archetype.used && gaps.binary_search_by_key(&key(&home), key).is_err();
+            let is_used = nth < archetype.used
+                && gaps.binary_search_by_key(&(home.block, home.row), key).is_err();
             if has_tenant != is_used {
                 let word = if has_tenant { "a" } else { "no" };
                 return Err(format!("A4: {home} has {word} tenant and is used: {is_used}"));
@@ -78,7 +78,9 @@ impl Homes {
         }
         match gaps.is_empty() || archetype.is_listed {
             true => Ok(()),
-            false => Err(format!("A4: {} is a gap of an archetype that is not listed", gaps[0])),
+            false => {
+                Err(format!("A4: {} is a gap of an archetype that is not listed", gaps[0].home))
+            }
         }
     }
 }

@@ -59,11 +59,19 @@ struct Archetype {
     /// The least number of rows that were vacant in this window.
     surplus: u32,
     /// Rows in use that have lost their tenants since the last round.
-    gaps: Vec<Home>,
+    gaps: Vec<Gap>,
     /// Whether it is in the list of those that had gaps since then.
     is_listed: bool,
     /// Entities that found no row, and some that have gone since: one waits as long as its home says so.
     waiting: Vec<Entity>,
+}
+
+/// A row in use that has lost its tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Gap {
+    home: Home,
+    /// The index that had it.
+    index: u32,
 }
 
 /// A list of rows of one archetype.
@@ -186,7 +194,7 @@ impl Homes {
                 archetype.is_listed = true;
                 self.gappy.push(number);
             }
-            archetype.gaps.push(home);
+            archetype.gaps.push(Gap { home, index: entity.index() });
         }
     }
 
@@ -214,8 +222,20 @@ impl Homes {
     /// finds all that it takes over where its own slots are.
     #[inline]
     pub(super) fn index_for(&self, Kind(archetype): Kind) -> Option<u32> {
-        let gap = *self.archetypes.get(archetype as usize)?.gaps.last()?;
-        Some(self.register.last_tenant(gap))
+        Some(self.archetypes.get(archetype as usize)?.gaps.last()?.index)
+    }
+
+    /// The row that the next newborn of an archetype gets, and the index that had it, as far as that is known.
+    #[inline]
+    pub(super) fn next_row(&self, Kind(archetype): Kind) -> (Home, u32) {
+        let archetype = self.archetypes.get(archetype as usize);
+        match archetype.and_then(|archetype| archetype.gaps.last()) {
+            Some(gap) => {
+                self.register.prefetch(gap.index);
+                (gap.home, gap.index)
+            }
+            None => (Home::NONE, 0),
+        }
     }
 
     /// Gives a newborn a vacant row of an archetype, if there is one, or notes that it has none.
@@ -301,7 +321,7 @@ impl Homes {
 
     pub(crate) fn heap_bytes(&self) -> usize {
         let lists = self.archetypes.iter().map(|archetype| {
-            archetype.gaps.capacity() * size_of::<Home>()
+            archetype.gaps.capacity() * size_of::<Gap>()
                 + archetype.blocks.capacity() * size_of::<u32>()
                 + archetype.waiting.capacity() * size_of::<Entity>()
         });

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::codes::BITS;
 use super::rehouse::bits;
-use super::{Archetype, Block, Home, Homes};
+use super::{Archetype, Block, Gap, Home, Homes};
 use crate::entity::{Entities, Entity};
 use crate::sparse::{Band, Rows};
 
@@ -80,8 +80,8 @@ impl Homes {
             let numbers = [*used, *surplus, gaps.len() as u32].map(u64::from);
             out.push(mask(archetype.mask));
             out.extend(numbers);
-            for &gap in gaps {
-                out.extend([pair(gap.block, gap.row), self.register.last_tenant(gap).into()]);
+            for &Gap { home, index } in gaps {
+                out.extend([pair(home.block, home.row), index.into()]);
             }
             out.push(waiting.len() as u64);
             out.extend(waiting.iter().map(|entity| entity.to_bits()));
@@ -158,9 +158,8 @@ impl Homes {
         let archetypes = from.count(5)?;
         spend(archetypes.saturating_mul(64))?;
         homes.archetypes.reserve_exact(archetypes);
-        let mut gone = Vec::new();
         for _ in 0..archetypes {
-            homes.read_archetype(&mut from, all, &mut gone)?;
+            homes.read_archetype(&mut from, all)?;
         }
         let blocks = from.count(2)?;
         homes.blocks.reserve_exact(blocks);
@@ -178,7 +177,6 @@ impl Homes {
         }
         (homes.strays, homes.unseated) = (from.entities()?, from.entities()?);
         homes.check_gaps()?;
-        gone.iter().for_each(|&(gap, index)| homes.register.set_last_tenant(gap, index));
         let mut rows = Vec::with_capacity(columns.len());
         for (column, entities) in columns.iter().enumerate() {
             rows.push(homes.read_rows(&mut from, column, entities, spend)?);
@@ -193,7 +191,6 @@ impl Homes {
         &mut self,
         from: &mut Numbers<impl ExactSizeIterator<Item = u64>>,
         all: u64,
-        gone: &mut Vec<(Home, u32)>,
     ) -> Result<(), String> {
         let number = self.archetypes.len() as u32;
         let mask = from.below(all, "mask")?;
@@ -205,8 +202,8 @@ impl Homes {
         let mut gaps = Vec::new();
         for _ in 0..from.count(2)? {
             let (block, row) = split(from.next()?);
-            gaps.push(Home { block, row });
-            gone.push((Home { block, row }, from.below(u32::MAX.into(), "index")? as u32));
+            let index = from.below(u32::MAX.into(), "index")? as u32;
+            gaps.push(Gap { home: Home { block, row }, index });
         }
         let is_listed = !gaps.is_empty();
         if is_listed {
@@ -288,7 +285,7 @@ impl Homes {
                 return Err(format!("archetype {number} uses more rows than it has"));
             }
             let mut places: Vec<u32> = Vec::with_capacity(archetype.gaps.len());
-            for &gap in &archetype.gaps {
+            for &Gap { home: gap, .. } in &archetype.gaps {
                 let block = self.blocks.get(gap.block as usize);
                 let Some(block) = block.filter(|block| block.archetype == number) else {
                     return Err(format!("{gap:?} is no row of archetype {number}"));

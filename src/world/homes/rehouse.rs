@@ -4,7 +4,7 @@ use super::super::World;
 use super::super::codes::BITS;
 use super::super::pools::Pools;
 use super::shrink::BUDGET;
-use super::{Archetype, Block, Home, Homes};
+use super::{Archetype, Block, Gap, Home, Homes};
 use crate::entity::Entity;
 
 /// Entities from which on an archetype has a block. Fewer are looked up as fast.
@@ -217,7 +217,7 @@ impl Homes {
     pub(super) fn take_row(&mut self, number: u32) -> Option<Home> {
         let archetype = &mut self.archetypes[number as usize];
         if let Some(gap) = archetype.gaps.pop() {
-            return Some(gap);
+            return Some(gap.home);
         }
         if archetype.used == archetype.rows {
             return None;
@@ -244,7 +244,7 @@ impl Homes {
     /// Moves the tenants of the last rows of an archetype into its gaps.
     fn fill_gaps(&mut self, number: u32, round: &mut Round) {
         let mut gaps = std::mem::take(&mut self.archetypes[number as usize].gaps);
-        let nth = |home: &Home| self.blocks[home.block as usize].first + home.row;
+        let nth = |gap: &Gap| self.blocks[gap.home.block as usize].first + gap.home.row;
         gaps.sort_unstable_by_key(nth);
         let (mut first, mut end) = (0, gaps.len());
         while first < end {
@@ -252,11 +252,11 @@ impl Homes {
             archetype.used -= 1;
             let archetype = &self.archetypes[number as usize];
             let last = self.nth_row(archetype, archetype.used);
-            if gaps[end - 1] == last {
+            if gaps[end - 1].home == last {
                 end -= 1;
             } else if let Some(index) = self.register.tenant(last) {
                 self.register.vacate(index);
-                self.register.assign(index, gaps[first]);
+                self.register.assign(index, gaps[first].home);
                 round.movers.push((index, archetype.mask));
                 first += 1;
             } else {
