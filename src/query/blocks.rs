@@ -23,6 +23,9 @@ use crate::world::{LooseRows, World};
 /// Runs of fewer entities than this, in the mean, are not walked as stretches.
 const SHORT: u32 = 24;
 
+/// Where more than one entity in so many is looked up, all are: to tell them apart costs as much.
+const OFTEN: u32 = 8;
+
 /// Rows that the marks of pools do not tell. Found when a walk comes to the first band that needs them.
 #[derive(Debug, Default)]
 pub(super) struct Exceptions {
@@ -356,6 +359,9 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     ) -> A {
         let Word { at, matches, asked, place } = word;
         let (mut left, mut folded) = (asked, start);
+        if (asked & !matches).count_ones() * OFTEN > asked.count_ones() {
+            return self.fold_bits::<M, A>(at, asked, folded, step);
+        }
         while left != 0 {
             // The matches up to the next one that is looked up, in the order of the driver.
             let unknown = left & !matches;
@@ -411,13 +417,29 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         start: A,
         step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
     ) -> A {
-        let mut folded = start;
+        let (search, mut folded) = (D::search(self.data), start);
         while left != 0 {
-            let at = from + left.trailing_zeros() as usize;
+            let driver_at = from + left.trailing_zeros() as usize;
             left &= left - 1;
-            folded = self.fold_loose::<M, A>(at..at + 1, folded, step);
+            if let Some(place) = self.place(search, Row::of(self.entities, driver_at)) {
+                folded = self.fold_one::<M, A>((driver_at, place), folded, step);
+            }
         }
         folded
+    }
+
+    /// Calls `step` with the item of the entity of the driver that is at a place.
+    #[inline(always)]
+    fn fold_one<M: Mode, A>(
+        self,
+        (driver_at, place): (usize, D::Place),
+        start: A,
+        step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        // SAFETY: it is the place of the entity at that position.
+        let cursor = unsafe { self.cursor(driver_at, place) };
+        // SAFETY: one entity; each is at one position of the driver (Q1).
+        step(start, unsafe { M::item::<D>(&cursor, 0) })
     }
 
     /// Calls `step` with the items of the matches in a range of the driver, which are looked up.
@@ -431,10 +453,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         let (search, mut folded) = (D::search(self.data), start);
         for driver_at in range {
             if let Some(place) = self.place(search, Row::of(self.entities, driver_at)) {
-                // SAFETY: it is the place of the entity at that position.
-                let cursor = unsafe { self.cursor(driver_at, place) };
-                // SAFETY: one entity; each is at one position of the driver (Q1).
-                folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
+                folded = self.fold_one::<M, A>((driver_at, place), folded, step);
             }
         }
         folded
