@@ -7,68 +7,21 @@
 
 #![allow(unsafe_code, reason = "makes cursors from places")]
 
-use std::mem;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
 
+use super::exceptions::{Found, Loose};
 use super::filter::QueryFilter;
 use super::marks::{Asked, Columns, MOST, Marks, ROWS, Together, lowest};
 use super::mode::Mode;
 use super::piece::{Stretch, Views};
-use super::survey::{Column, Part, Role, Surveyor};
 use super::term::{QueryData, Row};
 use crate::sparse::{Band, Rows};
-use crate::world::{LooseRows, World};
 
 /// Runs of fewer entities than this, in the mean, are not walked as stretches.
 const SHORT: u32 = 24;
 
 /// Where more than one entity in so many is looked up, all are: to tell them apart costs as much.
 const OFTEN: u32 = 8;
-
-/// Rows that the marks of pools do not tell. Found when a walk comes to the first band that needs them.
-#[derive(Debug, Default)]
-pub(super) struct Exceptions {
-    /// Of entities that a refused pool has, where it is loose.
-    refused: OnceLock<Found>,
-    /// Of entities whose block lacks a required pool that has them all the same.
-    extra: OnceLock<Found>,
-}
-
-/// Rows as bits, by their numbers among all of the world.
-#[derive(Debug, Default)]
-enum Found {
-    #[default]
-    None,
-    /// Those of one pool.
-    One(Arc<LooseRows>),
-    /// Those of several.
-    Several(Vec<u64>),
-}
-
-impl Found {
-    fn bits(&self) -> &[u64] {
-        match self {
-            Self::None => &[],
-            Self::One(rows) => rows.bits(),
-            Self::Several(bits) => bits,
-        }
-    }
-
-    fn add(&mut self, rows: Arc<LooseRows>) {
-        *self = match mem::take(self) {
-            Self::None => Self::One(rows),
-            other => {
-                let mut bits = other.bits().to_vec();
-                bits.resize(bits.len().max(rows.bits().len()), 0);
-                for (all, more) in bits.iter_mut().zip(rows.bits()) {
-                    *all |= more;
-                }
-                Self::Several(bits)
-            }
-        };
-    }
-}
 
 /// Sixty-four rows of a band.
 struct Word<D: QueryData> {
@@ -79,29 +32,6 @@ struct Word<D: QueryData> {
     asked: u64,
     /// Where the parts of the first lie.
     place: D::Place,
-}
-
-/// Finds the rows of those who are loose in the refused pools of a query, or in the required ones.
-struct Loose<'s> {
-    world: &'s World,
-    driver: &'s Rows,
-    is_refused: bool,
-    found: Found,
-}
-
-impl<'a> Surveyor<'a> for Loose<'_> {
-    fn column(&mut self, column: Column<'a>) {
-        let is_driver = column.rows.is_some_and(|rows| std::ptr::eq(rows, self.driver));
-        let is_asked = (column.role == Role::Without) == self.is_refused && !is_driver;
-        if is_asked && column.entities.len() > column.rows.map_or(0, Rows::count) {
-            let Column { id, stamp, entities, rows, .. } = column;
-            self.found.add(self.world.loose_rows((id, stamp), entities, rows));
-        }
-    }
-
-    fn begin(&mut self, _: Part) {}
-
-    fn end(&mut self) {}
 }
 
 /// Where a walk by single stretches is.
@@ -251,7 +181,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         for &band in &rows.bands()[first..] {
             let (start, stop) = (end.min(band.start as usize), end.min(band.end()));
             if at < start {
-                folded = self.fold_loose::<M, A>(at..start, folded, &mut step);
+                folded = self.fold_asked::<M, A>(at..start, folded, &mut step);
                 at = start;
             }
             if at >= stop {
@@ -279,14 +209,14 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
                         }
                         for (from, left) in (from..from + asked.len).step_by(64).zip(marks.unknown)
                         {
-                            folded = self.fold_bits::<M, A>(from, left, folded, &mut step);
+                            folded = self.fold_asked::<M, A>(bits(from, left), folded, &mut step);
                         }
                     }
                 }
             }
             at = stop;
         }
-        self.fold_loose::<M, A>(at..end, folded, &mut step)
+        self.fold_asked::<M, A>(at..end, folded, &mut step)
     }
 
     /// Calls `step` with the items of the matches among rows, of which the first lies at `base`.
@@ -333,7 +263,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
                 len = (matches >> nth).trailing_ones() as usize;
                 if len == 0 {
                     left &= left - 1;
-                    folded = self.fold_loose::<M, A>(run..run + 1, folded, step);
+                    folded = self.fold_asked::<M, A>(run..run + 1, folded, step);
                 } else {
                     left &= !(lowest(len) << nth);
                 }
@@ -360,7 +290,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         let Word { at, matches, asked, place } = word;
         let (mut left, mut folded) = (asked, start);
         if (asked & !matches).count_ones() * OFTEN > asked.count_ones() {
-            return self.fold_bits::<M, A>(at, asked, folded, step);
+            return self.fold_asked::<M, A>(bits(at, asked), folded, step);
         }
         while left != 0 {
             // The matches up to the next one that is looked up, in the order of the driver.
@@ -380,7 +310,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             if unknown != 0 {
                 let nth = unknown.trailing_zeros() as usize;
                 left &= !(1 << nth);
-                folded = self.fold_loose::<M, A>(at + nth..at + nth + 1, folded, step);
+                folded = self.fold_asked::<M, A>(at + nth..at + nth + 1, folded, step);
             }
         }
         folded
@@ -408,52 +338,21 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         (blocks, looked_up + end - at)
     }
 
-    /// Calls `step` with the items of those positions of the driver, 64 from one on, that match.
+    /// Calls `step` with the items of the matches at positions of the driver, which are looked up.
     #[inline(always)]
-    fn fold_bits<M: Mode, A>(
+    fn fold_asked<M: Mode, A>(
         self,
-        from: usize,
-        mut left: u64,
+        positions: impl Iterator<Item = usize>,
         start: A,
         step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
     ) -> A {
         let (search, mut folded) = (D::search(self.data), start);
-        while left != 0 {
-            let driver_at = from + left.trailing_zeros() as usize;
-            left &= left - 1;
+        for driver_at in positions {
             if let Some(place) = self.place(search, Row::of(self.entities, driver_at)) {
-                folded = self.fold_one::<M, A>((driver_at, place), folded, step);
-            }
-        }
-        folded
-    }
-
-    /// Calls `step` with the item of the entity of the driver that is at a place.
-    #[inline(always)]
-    fn fold_one<M: Mode, A>(
-        self,
-        (driver_at, place): (usize, D::Place),
-        start: A,
-        step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
-    ) -> A {
-        // SAFETY: it is the place of the entity at that position.
-        let cursor = unsafe { self.cursor(driver_at, place) };
-        // SAFETY: one entity; each is at one position of the driver (Q1).
-        step(start, unsafe { M::item::<D>(&cursor, 0) })
-    }
-
-    /// Calls `step` with the items of the matches in a range of the driver, which are looked up.
-    #[inline(always)]
-    fn fold_loose<M: Mode, A>(
-        self,
-        range: Range<usize>,
-        start: A,
-        step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
-    ) -> A {
-        let (search, mut folded) = (D::search(self.data), start);
-        for driver_at in range {
-            if let Some(place) = self.place(search, Row::of(self.entities, driver_at)) {
-                folded = self.fold_one::<M, A>((driver_at, place), folded, step);
+                // SAFETY: it is the place of the entity at that position.
+                let cursor = unsafe { self.cursor(driver_at, place) };
+                // SAFETY: one entity; each is at one position of the driver (Q1).
+                folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
             }
         }
         folded
@@ -478,11 +377,21 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     #[cold]
     #[inline(never)]
     fn loose(self, driver: &Rows, is_refused: bool) -> Found {
-        let mut loose = Loose { world: self.world, driver, is_refused, found: Found::None };
+        let mut loose = Loose::new(self.world, driver, is_refused);
         D::columns(self.data, &mut loose);
         F::columns(self.filter, &mut loose);
         loose.found
     }
+}
+
+/// The positions of bits that are set, the lowest of which is at `from`.
+#[inline(always)]
+fn bits(from: usize, mut left: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = (left != 0).then_some(from + left.trailing_zeros() as usize);
+        left &= left.wrapping_sub(1);
+        at
+    })
 }
 
 /// Calls `step` with the items of a cursor whose bits are set.

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use super::alignment::Compared;
-use super::blocks::Exceptions;
 use super::candidates::{Candidates, Walked};
+use super::exceptions::Exceptions;
 use super::filter::QueryFilter;
 use super::opening::{Opening, explained};
 use super::piece::Views;

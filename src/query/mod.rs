@@ -15,6 +15,7 @@ mod candidates;
 mod change;
 mod dynamic;
 mod entity_term;
+mod exceptions;
 mod explain;
 mod filter;
 mod grouped;

@@ -8,7 +8,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::blocks::{Ahead, Exceptions};
+use super::blocks::Ahead;
+use super::exceptions::Exceptions;
 use super::filter::QueryFilter;
 use super::mode::Mode;
 use super::term::{QueryData, Row};

@@ -57,7 +57,7 @@ impl World {
         let is_end = homes.rounds.is_multiple_of(WINDOW);
         if is_end {
             self.pools.find_restless(living);
-            if self.pools.homes.is_stale {
+            if self.pools.homes.is_stale || self.pools.homes.is_scattered(living) {
                 return self.arrange();
             }
         }

@@ -6,11 +6,20 @@
 //! needs no other for that.
 
 use super::super::pools::Pools;
-use super::Archetype;
 use super::rehouse::bits;
+use super::{Archetype, Homes};
 
 /// Rows that a round moves at least, if there is so much to do, and the part of all entities that it moves.
 pub(super) const BUDGET: (usize, usize) = (4096, 16);
+
+impl Homes {
+    /// Whether a small world has so many blocks that to lay it out anew, which is no more work than a round may do, pays.
+    pub(super) fn is_scattered(&self, living: usize) -> bool {
+        let blocks = self.blocks.len() - self.spare.len();
+        let lived_in = || self.archetypes.iter().filter(|archetype| archetype.rows > 0).count();
+        living <= BUDGET.0 && blocks > 4 && blocks > lived_in() * 2
+    }
+}
 
 impl Pools {
     /// Takes the rows away that were vacant for a whole window.
