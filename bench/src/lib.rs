@@ -4,6 +4,7 @@
 //! trait in [`contestant`]. [`measure`] times them against each other, [`table`] and [`plot`]
 //! show the result. The README of this crate says how to read the numbers.
 
+pub mod bad_cases;
 pub mod checksum;
 pub mod cli;
 pub mod compile;
