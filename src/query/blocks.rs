@@ -79,8 +79,21 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         (Asked { band, row, len, exceptions, first }, place)
     }
 
-    /// The next stretch from position `at` of the driver on.
+    /// The next stretch from position `at` of the driver on, and from where to go on.
+    // By value: an iterator whose address nobody takes is kept in registers, also by a loop that comes here now and then.
+    #[inline(never)]
     pub(super) fn next_in_bands(
+        self,
+        mut at: usize,
+        end: usize,
+        mut ahead: Ahead,
+    ) -> (Option<Stretch<D>>, usize, Ahead) {
+        let found = self.find_in_bands(&mut at, end, &mut ahead);
+        (found, at, ahead)
+    }
+
+    #[inline(always)]
+    fn find_in_bands(
         self,
         at: &mut usize,
         end: usize,

@@ -7,7 +7,7 @@ use super::candidates::{Candidates, Walked};
 use super::exceptions::Exceptions;
 use super::filter::QueryFilter;
 use super::opening::{Opening, explained};
-use super::piece::Views;
+use super::piece::{Piece, Views};
 use super::prefix::{aligned, covering};
 use super::survey::{Column, Demands, Marks, Needs, Speller, Survey, Surveyor, Wanted};
 use super::term::QueryData;
@@ -81,7 +81,7 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
             None => self.living(),
         };
         // One pool, all of which matches: groups know nothing more, and need not be compiled.
-        if const { D::COLUMNS == 1 && D::PROVES_LIFE && F::IS_OPEN } {
+        if const { Piece::<D, F>::IS_ONE_STRETCH } {
             debug_assert!(survey.is_aligned());
             let world = self.opening.world;
             return (

@@ -343,6 +343,9 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
     /// Whether a query of so many columns can be walked as one stretch.
     pub(super) const CAN_BE_ALIGNED: bool = D::COLUMNS <= FRONT.len();
 
+    /// Whether all matches are always one stretch: those of a query over one pool.
+    pub(super) const IS_ONE_STRETCH: bool = D::COLUMNS == 1 && D::PROVES_LIFE && F::IS_OPEN;
+
     /// All matches, who are the first entities of all pools.
     #[inline(always)]
     pub(super) fn aligned(views: Views<'a, D, F>) -> Self {
@@ -413,7 +416,11 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                 let search = D::search(self.views.data);
                 self.views.find_stretch(search, &mut self.at, self.end, guess)
             }
-            Way::Bands(ahead) => self.views.next_in_bands(&mut self.at, self.end, ahead),
+            Way::Bands(ahead) => {
+                let (found, at, next) = self.views.next_in_bands(self.at, self.end, *ahead);
+                (self.at, *ahead) = (at, next);
+                found
+            }
             Way::Aligned => {
                 let (driver_at, len) = (self.at, self.end - self.at);
                 self.at = self.end;
@@ -424,6 +431,20 @@ impl<'a, D: QueryData, F: QueryFilter> Piece<'a, D, F> {
                 })
             }
         }
+    }
+
+    /// Calls `step` with the last items of a piece that is one stretch.
+    #[inline(always)]
+    pub(super) fn fold_last<M: Mode, A>(
+        self,
+        len: usize,
+        start: A,
+        mut step: impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        let driver_at = self.end - len;
+        let place = D::step(D::load(&FRONT[..D::COLUMNS]), driver_at);
+        let stretch = Stretch { driver_at, len, place };
+        if len == 0 { start } else { self.views.fold_stretch::<M, A>(stretch, start, &mut step) }
     }
 
     /// Calls `step` with every item, stretch after stretch.

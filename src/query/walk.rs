@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 
 use super::filter::QueryFilter;
 use super::mode::{Mode, Reading, Writing};
-use super::piece::Piece;
+use super::piece::{Piece, Way};
 use super::term::QueryData;
 
 /// A walk over the matches of a query, in the packed order of its driver.
@@ -40,7 +40,14 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> Walk<'a, D, F, M> {
     /// have a match in common.
     #[inline]
     pub(super) unsafe fn new(rest: Piece<'a, D, F>) -> Self {
-        Self { cursor: MaybeUninit::uninit(), nth: 0, len: 0, rest, mode: PhantomData }
+        let (cursor, mode) = (MaybeUninit::uninit(), PhantomData);
+        let mut walk = Self { cursor, nth: 0, len: 0, rest, mode };
+        if const { Piece::<D, F>::IS_ONE_STRETCH } {
+            // So that a `for` loop is one over a slice, and compiled as such.
+            debug_assert!(matches!(walk.rest.way, Way::Aligned));
+            walk.enter();
+        }
+        walk
     }
 
     /// Enters the next stretch; `false` if there is none.
@@ -61,7 +68,7 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> Iterator for Walk<'a, D, F, M> {
     // Always: an iterator whose address nobody takes is kept in registers.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.nth >= self.len && !self.enter() {
+        if self.nth >= self.len && (const { Piece::<D, F>::IS_ONE_STRETCH } || !self.enter()) {
             return None;
         }
         let nth = self.nth;
@@ -82,6 +89,10 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> Iterator for Walk<'a, D, F, M> {
     #[inline(always)]
     fn fold<A, G: FnMut(A, Self::Item) -> A>(self, start: A, mut step: G) -> A {
         let mut folded = start;
+        if const { Piece::<D, F>::IS_ONE_STRETCH } {
+            let left = self.len - self.nth;
+            return self.rest.fold_last::<M, A>(left, folded, step);
+        }
         for nth in self.nth..self.len {
             // SAFETY: as in `next`.
             let cursor = unsafe { self.cursor.assume_init_ref() };
