@@ -95,13 +95,21 @@ fn a_large_world_agrees_with_the_model() {
 }
 
 #[test]
+fn a_world_whose_entities_have_homes_agrees_with_the_model() {
+    let care = Care { verify_every: 64, compare_every: 64 };
+    for_seeds(0..6, |seed| {
+        Run::follow_wildly(&Plan { seed: seed ^ 0x40_7E, steps: 1200, size: 700, care });
+    });
+}
+
+#[test]
 fn the_long_mode_agrees_with_the_model() {
     let Some(wanted) = number_from("ESKER_MODEL_OPS") else { return };
     let steps = 2000;
     let (start, done) = (Instant::now(), AtomicU64::new(0));
     let first = number_from("ESKER_MODEL_FIRST_SEED").unwrap_or(1 << 32);
     for_seeds(first..first + wanted.div_ceil(steps), |seed| {
-        let size = [3, 10, 30, 100, 300][(mix(seed) % 5) as usize];
+        let size = [3, 10, 30, 100, 300, 1000][(mix(seed) % 6) as usize];
         let care = Care { verify_every: 64, compare_every: 16 };
         let plan = Plan { seed, steps: steps as usize, size, care };
         if seed.is_multiple_of(2) {

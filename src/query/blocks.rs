@@ -93,12 +93,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     }
 
     #[inline(always)]
-    fn find_in_bands(
-        self,
-        at: &mut usize,
-        end: usize,
-        ahead: &mut Ahead,
-    ) -> Option<Stretch<D>> {
+    fn find_in_bands(self, at: &mut usize, end: usize, ahead: &mut Ahead) -> Option<Stretch<D>> {
         let (Some(rows), search) = (self.rows, D::search(self.data)) else { return None };
         let bands = rows.bands();
         while *at < end {

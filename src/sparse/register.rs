@@ -217,6 +217,12 @@ impl Register {
         (0..).zip(self.homes.iter().copied()).filter(|(_, home)| home.is_row())
     }
 
+    /// Who waits for a row of an archetype, and of which one.
+    pub(crate) fn who_wait(&self) -> impl Iterator<Item = (u32, usize)> {
+        let homes = (0..).zip(&self.homes);
+        homes.filter_map(|(index, home)| Some((index, home.waits_for()?)))
+    }
+
     /// Checks A3.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self.homes().find(|&(index, home)| self.tenant(home) != Some(index)) {

@@ -87,6 +87,16 @@ impl Ids {
         self.enter(entity)
     }
 
+    /// A newborn may take over the index of a dead entity whose row it gets: then it has the id that this index gives next.
+    pub fn take_over(&mut self, entity: Entity) {
+        let slot = self.slots.get_mut(&entity.index()).expect("model: the index was never used");
+        assert!(slot.listed && slot.living.is_none(), "model: {entity} is not free");
+        assert_eq!(slot.next, u64::from(entity.version()), "model: {entity} is not the next one");
+        slot.listed = false;
+        self.free.retain(|&index| index != entity.index());
+        self.enter(Some(entity));
+    }
+
     /// The id that a reservation gives; if there is none, nothing is passed over.
     pub fn reserve(&mut self) -> Option<Entity> {
         self.peek().and_then(|_| self.spawn())

@@ -267,6 +267,11 @@ impl Run {
         (S::build(&mut self.maker, entity, &mut values), values)
     }
 
+    /// Whether newborns may get rows, and indices with them: it takes 256 living entities once, and a refresh.
+    pub fn has_homes(&self) -> bool {
+        self.world.memory_report().homes > 0
+    }
+
     pub fn bury(&mut self, entity: Entity) -> bool {
         let died = self.model.die(entity);
         if died {

@@ -1,5 +1,7 @@
 //! Walks A1, A3 and A4, for `World::verify`.
 
+use rustc_hash::FxHashSet;
+
 use super::super::World;
 use super::super::pools::Pools;
 use super::{Archetype, Gap, Homes};
@@ -38,11 +40,27 @@ impl Homes {
         for archetype in &self.archetypes {
             self.check_archetype(archetype)?;
         }
+        self.check_waiting()?;
         let rows_of = |&block: &u32| self.register.rows_of(block);
         match self.spare.iter().find(|block| rows_of(block) != Some(0)) {
             Some(block) => Err(format!("A4: block {block} is spare and has rows")),
             None => Ok(()),
         }
+    }
+
+    /// Checks that who waits for an archetype is in its list (A4).
+    pub(super) fn check_waiting(&self) -> Result<(), String> {
+        let lists = self.archetypes.iter().enumerate();
+        let listed: FxHashSet<(u32, usize)> = lists
+            .flat_map(|(number, one)| one.waiting.iter().map(move |e| (e.index(), number)))
+            .collect();
+        if let Some((index, number)) = self.register.who_wait().find(|pair| !listed.contains(pair))
+        {
+            return Err(format!(
+                "A4: {index} waits for archetype {number}, which does not know it"
+            ));
+        }
+        Ok(())
     }
 
     fn check_archetype(&self, archetype: &Archetype) -> Result<(), String> {

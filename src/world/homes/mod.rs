@@ -19,7 +19,8 @@
 //! at most (A3, `sparse/register.rs`), and only that entity is marked as placed there (A1).
 //!
 //! # Invariants
-//! - **A4** – of the rows of an archetype the first `used` have tenants, but for those in its list of gaps; no others have.
+//! - **A4** – of the rows of an archetype the first `used` have tenants, but for those in its list of gaps; no others have. Who
+//!   waits for an archetype is in its list.
 
 mod arrange;
 mod check;

@@ -93,8 +93,7 @@ impl Homes {
             let tenant = |row| self.register.tenant(Home { block: number, row });
             out.extend((0..rows).map(|row| tenant(row).map_or(NOBODY, u64::from)));
         }
-        let who_wait = (0..indices as u32)
-            .filter_map(|index| Some((index, self.register.home(index).waits_for()?)));
+        let who_wait = self.register.who_wait();
         let who_wait: Vec<u64> =
             who_wait.map(|(index, archetype)| pair(index, archetype as u32)).collect();
         let to_bits = |list: &[Entity]| list.iter().map(|entity| entity.to_bits()).collect();
@@ -175,6 +174,7 @@ impl Homes {
             }
             homes.register.assign(index, Home::waiting(archetype));
         }
+        homes.check_waiting()?;
         (homes.strays, homes.unseated) = (from.entities()?, from.entities()?);
         homes.check_gaps()?;
         let mut rows = Vec::with_capacity(columns.len());
