@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// Measure what a debug build costs, where nothing is optimised, and print the table.
     #[arg(long)]
     debug: bool,
+    /// Measure flecs, too, which takes a C compiler.
+    #[arg(long)]
+    flecs: bool,
     /// Further arguments for the bench, after `--`.
     #[arg(last = true)]
     bench: Vec<String>,
@@ -78,15 +81,9 @@ fn write_tables(options: &Options) -> Outcome {
     command
         .current_dir(root())
         .env("RUSTFLAGS", "-C llvm-args=-align-loops=64")
-        .args([
-            "run",
-            "--release",
-            "--package",
-            "esker-bench",
-            "--target-dir",
-            "target/bench",
-            "--",
-        ])
+        .args(["run", "--release", "--package", "esker-bench", "--target-dir", "target/bench"])
+        .args(options.flecs.then_some("--features=flecs"))
+        .arg("--")
         .arg("--json")
         .arg(&json)
         .arg("--plots")
