@@ -4,17 +4,16 @@
 //! able, restless, most, reach, rounds, is stale, is unfinished, sweep + 1 or 0, indices
 //! for each column       how often it was lost
 //! n                     then n × { core, usual }
-//! n archetypes          then n × { mask, used, vacant rows, n gaps, n × { gap, who had it }, n waiting, n × entity }
+//! n archetypes          then n × { mask, is listed and used, vacant rows, n gaps, n × { gap, who had it }, n waiting, n × entity }
 //! n blocks              then n × { archetype and first row, n rows, n × tenant, or -1 }
 //! n who wait            then n × { index, archetype }
 //! n strays              then n × entity
 //! n unseated            then n × entity
-//! for each column       0, or n bands + 1, the least length, debt, n × block and start
+//! for each column       0, or n bands + 1, the least length, debt, n × block and start, n words, n × marks
 //! ```
 //!
 //! Bits of masks are columns of the file. What follows from the rest is not written: homes from tenants, the lengths of
-//! bands and the spare blocks from their rows, and marks from homes. A member that is at its place without a mark gets
-//! one: no order depends on that.
+//! bands and the spare blocks from their rows.
 
 use rustc_hash::FxHashMap;
 
@@ -76,10 +75,9 @@ impl Homes {
         out.extend(usual.into_iter().flat_map(|(core, usual)| [core, usual]));
         out.push(self.archetypes.len() as u64);
         for archetype in &self.archetypes {
-            let Archetype { used, surplus, gaps, waiting, .. } = archetype;
-            let numbers = [*used, *surplus, gaps.len() as u32].map(u64::from);
-            out.push(mask(archetype.mask));
-            out.extend(numbers);
+            let Archetype { used, surplus, gaps, waiting, is_listed, .. } = archetype;
+            out.extend([mask(archetype.mask), pair(u32::from(*is_listed), *used)]);
+            out.extend([u64::from(*surplus), gaps.len() as u64]);
             for &Gap { home, index } in gaps {
                 out.extend([pair(home.block, home.row), index.into()]);
             }
@@ -108,6 +106,10 @@ impl Homes {
             };
             out.extend([rows.bands().len() as u64 + 1, rows.low() as u64, rows.debt() as u64]);
             out.extend(rows.bands().iter().map(|band| pair(band.block, band.start)));
+            let marks = rows.words();
+            let len = marks.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+            out.push(len as u64);
+            out.extend(&marks[..len]);
         }
         Some(out)
     }
@@ -197,7 +199,7 @@ impl Homes {
         if mask == 0 || self.by_mask.insert(mask, number).is_some() {
             return Err(format!("an archetype of {mask:#b} is none, or is there twice"));
         }
-        let used = from.below(u32::MAX.into(), "number of rows")? as u32;
+        let (is_listed, used) = split(from.below(pair(1, u32::MAX), "number of rows")?);
         let surplus = from.below(u32::MAX.into(), "number of rows")? as u32;
         let mut gaps = Vec::new();
         for _ in 0..from.count(2)? {
@@ -205,7 +207,8 @@ impl Homes {
             let index = from.below(u32::MAX.into(), "index")? as u32;
             gaps.push(Gap { home: Home { block, row }, index });
         }
-        let is_listed = !gaps.is_empty();
+        // One that had gaps is listed until the next round, also if they are filled.
+        let is_listed = is_listed == 1 || !gaps.is_empty();
         if is_listed {
             self.gappy.push(number);
         }
@@ -351,8 +354,13 @@ impl Homes {
         let mut rows = Rows::new(bands);
         rows.take_low(low);
         rows.set_debt(debt);
-        for (at, entity) in entities.iter().enumerate().take(end as usize) {
-            if rows.home_at(at) == Some(self.register.home(entity.index())) {
+        for word in 0..from.count(1)? {
+            let marks = from.next()?;
+            for at in bits(marks).map(|bit| word * 64 + bit) {
+                let home = entities.get(at).map(|entity| self.register.home(entity.index()));
+                if home.is_none_or(|home| rows.home_at(at) != Some(home)) {
+                    return Err(format!("position {at} of column {column} is no home"));
+                }
                 rows.place(at);
             }
         }

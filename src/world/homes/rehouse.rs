@@ -55,7 +55,8 @@ impl World {
         }
         homes.rounds += 1;
         let is_end = homes.rounds.is_multiple_of(WINDOW);
-        if is_end {
+        // Soon at first: until it is known, each toggle of such a component moves an entity.
+        if is_end || homes.rounds.is_power_of_two() && homes.rounds > 2 {
             self.pools.find_restless(living);
             if self.pools.homes.is_stale || self.pools.homes.is_scattered(living) {
                 return self.arrange();
