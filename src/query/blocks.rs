@@ -80,7 +80,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     }
 
     /// The next stretch from position `at` of the driver on, and from where to go on.
-    // By value: an iterator whose address nobody takes is kept in registers, also by a loop that comes here now and then.
+    // By value: if no address of an iterator escapes, its state stays in registers between two calls.
     #[inline(never)]
     pub(super) fn next_in_bands(
         self,
