@@ -125,6 +125,20 @@ impl Rows {
         pair[0] >> shift | pair[1] << 1 << (63 - shift)
     }
 
+    /// The positions of a set of this length that are not placed, in ascending order. Skips 4,096 placed ones at a time.
+    pub(crate) fn loose(&self, len: usize) -> impl Iterator<Item = usize> {
+        let words = len.div_ceil(64);
+        let mixed = (0..words.div_ceil(64)).flat_map(move |nth| {
+            let full = self.full.get(nth).copied().unwrap_or(0);
+            set_bits(!full, nth * 64).take_while(move |&word| word < words)
+        });
+        let positions = mixed.flat_map(|word| {
+            let placed = self.placed.get(word).copied().unwrap_or(0);
+            set_bits(!placed, word * 64)
+        });
+        positions.take_while(move |&at| at < len)
+    }
+
     /// Whether positions are placed, 64 to a word.
     #[inline]
     pub(crate) fn words(&self) -> &[u64] {
@@ -214,11 +228,12 @@ impl Rows {
     }
 
     /// Whether gaps between bands are worth closing in a set of this length, after one more round: as soon as their
-    /// positions, which are looked up, have cost as much as it takes; at once, if they are an eighth of the set.
+    /// positions, which are looked up, have cost as much as it takes (a move is two look-ups); at once, if they are an
+    /// eighth of the set.
     pub(crate) fn is_worn(&mut self, len: usize) -> bool {
         let slack = self.slack();
         self.debt = if slack > len / 1024 + 8 { self.debt.saturating_add(slack) } else { 0 };
-        self.debt > len || slack > len / 8 + 8
+        self.debt > len * 2 || slack > len / 8 + 8
     }
 
     /// What the gaps between bands have cost.
@@ -232,8 +247,27 @@ impl Rows {
         self.debt = debt;
     }
 
-    /// The first band that does not begin where the one before it ends begins there from now on, and none of its rows is
-    /// placed. Returns where it is.
+    /// Moves the last band into the first gap between bands that has room for it. None of its rows is placed then.
+    /// Returns where it is; `None` if it fits nowhere.
+    pub(crate) fn fill_gap(&mut self) -> Option<Band> {
+        let last = *self.bands.last()?;
+        if (last.len as usize) > self.slack() {
+            return None;
+        }
+        let mut end = 0;
+        let at = self.bands.iter().position(|band| {
+            let room = band.start - end;
+            let fits = room >= last.len;
+            end = if fits { end } else { band.end() as u32 };
+            fits
+        })?;
+        let band = self.bands.pop()?;
+        self.bands.insert(at, band);
+        Some(self.put(at, end))
+    }
+
+    /// Moves the first band that does not begin where the one before it ends to that position. None of its rows is placed
+    /// then. Returns where it is.
     pub(crate) fn close_gap(&mut self) -> Option<Band> {
         let mut end = 0;
         let at = self.bands.iter().position(|band| {
@@ -241,11 +275,16 @@ impl Rows {
             end = if is_far { end } else { band.end() };
             is_far
         })?;
+        Some(self.put(at, end as u32))
+    }
+
+    /// Lets a band begin somewhere else.
+    fn put(&mut self, at: usize, start: u32) -> Band {
         let band = self.bands[at];
         (band.start as usize..band.end()).for_each(|position| self.unplace(position));
-        self.bands[at].start = end as u32;
-        self.starts[band.block as usize] = end as u32;
-        Some(self.bands[at])
+        self.bands[at].start = start;
+        self.starts[band.block as usize] = start;
+        self.bands[at]
     }
 
     /// The last position is gone: the set has this length now.
@@ -326,6 +365,16 @@ impl Rows {
     }
 }
 
+/// The numbers of the bits that are set, if the lowest one is number `first`.
+#[inline]
+fn set_bits(mut word: u64, first: usize) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| first + word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
 /// Whether all bits from one on, up to another, are set.
 #[inline]
 fn are_set(words: &[u64], from: usize, to: usize) -> bool {
@@ -367,6 +416,35 @@ mod tests {
             rows.place(gap);
         }
         rows.check(9000).unwrap();
+    }
+
+    #[test]
+    fn positions_that_are_not_placed_are_listed_in_order() {
+        let mut rows = Rows::new(vec![Band { start: 0, len: 9000, block: 0 }]);
+        (0..9000).for_each(|at| rows.place(at));
+        let gaps = [0, 63, 64, 700, 4095, 4096, 4097, 8191, 8999];
+        gaps.iter().for_each(|&gap| rows.unplace(gap));
+        for len in [0, 1, 63, 64, 65, 4095, 4096, 4097, 8192, 9000] {
+            let expected: Vec<usize> = gaps.into_iter().filter(|&gap| gap < len).collect();
+            assert_eq!(rows.loose(len).collect::<Vec<_>>(), expected, "of {len}");
+        }
+        // A set may be longer than its bands.
+        assert_eq!(rows.loose(9003).last(), Some(9002));
+    }
+
+    #[test]
+    fn the_last_band_fills_the_first_gap_that_has_room_for_it() {
+        let band = |start, len, block| Band { start, len, block };
+        let mut rows =
+            Rows::new(vec![band(0, 10, 4), band(14, 6, 1), band(30, 20, 0), band(50, 8, 2)]);
+        (50..55).for_each(|at| rows.place(at));
+
+        assert_eq!(rows.fill_gap(), Some(band(20, 8, 2)));
+
+        assert_eq!((rows.start_of(2), rows.count()), (Some(20), 0));
+        assert_eq!(rows.bands()[2..], [band(20, 8, 2), band(30, 20, 0)]);
+        assert_eq!(rows.fill_gap(), None, "20 rows fit nowhere");
+        rows.check(50).unwrap();
     }
 
     #[test]

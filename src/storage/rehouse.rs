@@ -92,12 +92,19 @@ impl<T, S: Storage<T>> EntityMap<T, S> {
         (rows.debt() > 0, is_worn)
     }
 
-    /// Brings bands together between which others lie, from the front on, until so many rows have moved. Returns how many
-    /// have.
-    pub(crate) fn close_gaps(&mut self, register: &Register, most: usize) -> usize {
+    /// Fills gaps between bands until so many rows have moved: with the last bands, as far as these fit, and if the set
+    /// is worn by moving all that lies behind a gap. Returns how many rows have moved.
+    pub(crate) fn close_gaps(
+        &mut self,
+        register: &Register,
+        (most, is_worn): (usize, bool),
+    ) -> usize {
         let mut moved = 0;
+        let next = |rows: &mut Rows| {
+            rows.fill_gap().or_else(|| if is_worn { rows.close_gap() } else { None })
+        };
         while moved < most
-            && let Some(band) = self.set.rows_mut().and_then(Rows::close_gap)
+            && let Some(band) = self.set.rows_mut().and_then(next)
         {
             for from in (0..band.len).step_by(AHEAD) {
                 let rows = from..band.len.min(from + AHEAD as u32);

@@ -218,8 +218,9 @@ pub(crate) trait AnyPool: Send + Sync {
     /// Whether there are gaps between bands, and whether it is time to close them. To be asked once a round.
     fn is_worn(&mut self) -> (bool, bool);
 
-    /// Brings bands together until so many rows have moved; returns how many have.
-    fn close_gaps(&mut self, register: &Register, most: usize) -> usize;
+    /// Fills gaps between bands until so many rows have moved; returns how many have. `is_worn` says that all gaps are
+    /// to go.
+    fn close_gaps(&mut self, register: &Register, most_and_is_worn: (usize, bool)) -> usize;
 
     /// Whether a newcomer can have the position and the value of a dead member.
     fn is_heritable(&self) -> bool;
@@ -365,8 +366,8 @@ impl<T: Component> AnyPool for PoolBox<T> {
         self.cell.get_mut().is_worn()
     }
 
-    fn close_gaps(&mut self, register: &Register, most: usize) -> usize {
-        let moved = self.cell.get_mut().close_gaps(register, most);
+    fn close_gaps(&mut self, register: &Register, most_and_is_worn: (usize, bool)) -> usize {
+        let moved = self.cell.get_mut().close_gaps(register, most_and_is_worn);
         self.check_order();
         moved
     }

@@ -38,16 +38,7 @@ impl LooseRows {
             }
         };
         let Some(rows) = rows else { return entities.iter().for_each(|&entity| mark(entity)) };
-        for (nth, chunk) in entities.chunks(64).enumerate() {
-            let mut loose = !rows.bits(nth * 64);
-            if chunk.len() < 64 {
-                loose &= (1 << chunk.len()) - 1;
-            }
-            while loose != 0 {
-                mark(chunk[loose.trailing_zeros() as usize]);
-                loose &= loose - 1;
-            }
-        }
+        rows.loose(entities.len()).for_each(|at| mark(entities[at]));
     }
 }
 

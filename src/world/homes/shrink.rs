@@ -1,9 +1,11 @@
 //! Takes rows away that have lost their tenants, and closes the gaps that they leave in pools.
 //!
 //! The vacant rows of an archetype are its last ones. Those that no newborn has needed for some rounds go at once, in
-//! all pools, and at once if they are many. That moves nothing: what lies at their positions was loose before. A pool with positions between its bands
-//! brings these together, some thousand rows in a round, when looking up what lies there has cost as much; a pool
-//! needs no other for that.
+//! all pools, and at once if they are many. That moves nothing: what lies at their positions was loose before.
+//!
+//! Gaps are left between the bands of a pool. The last band of the pool moves into a gap that has room for it, which
+//! is a move for each position that is won. Where gaps are too small for that, all bands behind one move, some thousand
+//! rows in a round, when looking up what lies in the gaps has cost as much. Each pool does so without regard to others.
 
 use super::super::pools::Pools;
 use super::rehouse::bits;
@@ -66,7 +68,8 @@ impl Pools {
         self.homes.is_unfinished = true;
     }
 
-    /// Brings bands together in pools where much lies between them, as far as the budget of a round goes.
+    /// Fills gaps between bands, as far as the budget of a round goes: with bands that fit, and in pools where the gaps
+    /// have cost enough by moving all others.
     pub(super) fn close_gaps(&mut self, living: usize) {
         if !std::mem::take(&mut self.homes.is_unfinished) {
             return;
@@ -76,8 +79,8 @@ impl Pools {
             let (homes, pool) = self.homes_and(id);
             let (has_gaps, is_worn) = pool.is_worn();
             homes.is_unfinished |= has_gaps;
-            if is_worn && left > 0 {
-                left = left.saturating_sub(pool.close_gaps(&homes.register, left));
+            if has_gaps && left > 0 {
+                left = left.saturating_sub(pool.close_gaps(&homes.register, (left, is_worn)));
             }
         }
     }
