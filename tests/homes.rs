@@ -65,6 +65,19 @@ fn compare(world: &mut World, model: &Model, with_mut: bool) {
     check!(world.query_filtered::<(Entity, &A), (With<B>, Without<C>)>(), (id, a) => (id, a.0), |(id, r)| if r[2].is_some() { None } else { r[1]?; Some((*id, r[0]?)) });
     check!(world.query::<(Entity, &Status, &A)>(), (id, s, a) => (id, s.0, a.0), |(id, r)| Some((*id, r[4]?, r[0]?)));
     check!(world.query::<(Entity, &A, Option<&Status>)>(), (id, a, s) => (id, a.0, s.map(|s| s.0)), |(id, r)| Some((*id, r[0]?, r[4])));
+    check!(world.query::<(Entity, &A, Option<(&B, &C)>)>(), (id, a, p) => (id, a.0, p.map(|(b, c)| (b.0, c.0))), |(id, r)| Some((*id, r[0]?, r[1].zip(r[2]))));
+    check!(world.query::<(Entity, &A, Has<D>, Option<&Status>)>(), (id, a, d, s) => (id, a.0, d, s.map(|s| s.0)), |(id, r)| Some((*id, r[0]?, r[3].is_some(), r[4])));
+    check!(world.query_filtered::<(Entity, &A, AnyOf<(&D, &Status)>, Has<B>), Without<C>>(),
+        (id, a, (d, s), b) => (id, a.0, d.map(|d| d.0), s.map(|s| s.0), b),
+        |(id, r)| if r[2].is_some() || r[3].or(r[4]).is_none() { None } else { Some((*id, r[0]?, r[3], r[4], r[1].is_some())) });
+    // By `next`, stretch by stretch.
+    let mut found = Vec::new();
+    for (id, a, b, s) in &world.query::<(Entity, &A, Option<&B>, AnyOf<(&C, &Status)>)>() {
+        found.push((id, a.0, b.map(|b| b.0), s.0.map(|c| c.0), s.1.map(|s| s.0)));
+    }
+    let expected = model.iter().filter(|(_, r)| r[2].or(r[4]).is_some());
+    let expected = expected.filter_map(|(id, r)| Some((*id, r[0]?, r[1], r[2], r[4])));
+    assert_eq!(sorted(found.into_iter()), sorted(expected));
 }
 
 /// Takes an entity out, as the world does.
@@ -386,8 +399,10 @@ fn an_explanation_says_how_blocks_are_walked_or_why_not() {
     assert!(text(&world).ends_with("along 1 block; 1 entities are looked up"), "{}", text(&world));
 
     let optional = world.query::<(&A, Option<&B>)>().explain();
-    assert_eq!(optional.no_blocks, Some(NoBlocks::Form));
-    assert!(optional.to_string().contains("not along blocks: only required"), "{optional}");
+    assert!(optional.to_string().contains("along 2 blocks; 2 entities"), "{optional}");
+    let choice = world.query_filtered::<&A, Or<(With<B>, With<C>)>>().explain();
+    assert_eq!(choice.no_blocks, Some(NoBlocks::Form));
+    assert!(choice.to_string().contains("not along blocks: the form"), "{choice}");
     assert_eq!(world.query::<&A>().explain().no_blocks, Some(NoBlocks::NotNeeded));
     for &id in &ids[1..200] {
         let mut pool = world.pool_mut::<B>();

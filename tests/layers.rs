@@ -34,6 +34,7 @@ const UNSAFE: &[&str] = &[
     "query/optional.rs",
     "query/parallel.rs",
     "query/blocks.rs",
+    "query/found.rs",
     "query/piece.rs",
     "query/planner.rs",
     "query/pool_term.rs",

@@ -20,16 +20,15 @@ use crate::sparse::{Band, Rows};
 /// Runs of fewer entities than this, in the mean, are not walked as stretches.
 const SHORT: u32 = 24;
 
-/// Where more than one entity in so many is looked up, all are: to tell them apart costs as much.
-const OFTEN: u32 = 8;
-
 /// Sixty-four rows of a band.
 struct Word<D: QueryData> {
     /// Position of the first in the driver.
     at: usize,
     matches: u64,
-    /// The matches, and those of whom that is not known.
-    asked: u64,
+    /// Those of which it is not known whether they match.
+    unknown: u64,
+    /// Those that pass the filter if they are found.
+    sure: u64,
     /// Where the parts of the first lie.
     place: D::Place,
 }
@@ -69,14 +68,18 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     ) -> (Asked<'a>, Option<D::Place>) {
         let (row, mut numbers) = (at - band.start as usize, [0; MOST]);
         let has_all = columns.places(band.block, row, &mut numbers);
-        let exceptions = match has_all {
-            true if F::IS_OPEN => &[],
+        let refused = match has_all && !F::IS_OPEN {
             true => self.exceptions.refused.get_or_init(|| self.loose(driver, true)).bits(),
+            false => Some(&[][..]),
+        };
+        let extra = match has_all && !columns.has_choice {
+            true => Some(&[][..]),
             false => self.exceptions.extra.get_or_init(|| self.loose(driver, false)).bits(),
         };
         let first = self.world.first_row_of(band.block) + row;
         let place = has_all.then(|| D::load(&numbers[..D::COLUMNS]));
-        (Asked { band, row, len, exceptions, first }, place)
+        let refused = refused.unwrap_or_default();
+        (Asked { band, row, len, refused, extra, first }, place)
     }
 
     /// The next stretch from position `at` of the driver on, and from where to go on.
@@ -189,7 +192,7 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         for &band in &rows.bands()[first..] {
             let (start, stop) = (end.min(band.start as usize), end.min(band.end()));
             if at < start {
-                folded = self.fold_asked::<M, A>(at..start, folded, &mut step);
+                folded = self.fold_others::<M, A>(at..start, folded, &mut step);
                 at = start;
             }
             if at >= stop {
@@ -215,16 +218,15 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
                             folded = self.fold_marked::<M, A>(rows, &marks, folded, &mut step);
                             continue;
                         }
-                        for (from, left) in (from..from + asked.len).step_by(64).zip(marks.unknown)
-                        {
-                            folded = self.fold_asked::<M, A>(bits(from, left), folded, &mut step);
+                        for (at, asked) in (from..from + asked.len).step_by(64).zip(marks.unknown) {
+                            folded = self.fold_found::<M, A>(at, asked, folded, &mut step);
                         }
                     }
                 }
             }
             at = stop;
         }
-        self.fold_asked::<M, A>(at..end, folded, &mut step)
+        self.fold_others::<M, A>(at..end, folded, &mut step)
     }
 
     /// Calls `step` with the items of the matches among rows, of which the first lies at `base`.
@@ -249,33 +251,19 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             let runs = (matches & !(matches << 1)).count_ones();
             let is_scattered = runs * SHORT > matches.count_ones();
             let first = if is_scattered { 0 } else { matches.trailing_ones() as usize };
-            let mut left = (matches | unknown) & !lowest(first);
-            let mut len = at - run + first;
-            loop {
-                if len > 0 {
-                    let place = D::step(base, run - begin);
-                    self.check_run(run, len, place);
-                    let stretch = Stretch { driver_at: run, len, place };
-                    folded = self.fold_stretch::<M, A>(stretch, folded, step);
-                }
-                if is_scattered {
-                    let word = Word { at, matches, asked: left, place: D::step(base, at - begin) };
-                    folded = self.fold_word::<M, A>(word, folded, step);
-                    break;
-                }
-                if left == 0 {
-                    break;
-                }
-                let nth = left.trailing_zeros() as usize;
-                run = at + nth;
-                len = (matches >> nth).trailing_ones() as usize;
-                if len == 0 {
-                    left &= left - 1;
-                    folded = self.fold_asked::<M, A>(run..run + 1, folded, step);
-                } else {
-                    left &= !(lowest(len) << nth);
-                }
+            let len = at - run + first;
+            if len > 0 {
+                let place = D::step(base, run - begin);
+                self.check_run(run, len, place);
+                let stretch = Stretch { driver_at: run, len, place };
+                folded = self.fold_stretch::<M, A>(stretch, folded, step);
             }
+            let (sure, place) = (marks.sure[nth], D::step(base, at - begin));
+            let word = Word { at, matches, unknown, sure, place };
+            folded = match is_scattered {
+                true => self.fold_word::<M, A>(word, folded, step),
+                false => self.fold_runs::<M, A>(word, first, folded, step),
+            };
             run = next;
         }
         if run < end {
@@ -295,31 +283,56 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         start: A,
         step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
     ) -> A {
-        let Word { at, matches, asked, place } = word;
-        let (mut left, mut folded) = (asked, start);
-        if (asked & !matches).count_ones() * OFTEN > asked.count_ones() {
-            return self.fold_asked::<M, A>(bits(at, asked), folded, step);
+        let Word { at, matches, unknown, sure, place } = word;
+        if unknown == 0 {
+            let first = matches.trailing_zeros() as usize;
+            if first == 64 {
+                return start;
+            }
+            let (first_at, place) = (at + first, D::step(place, first));
+            self.check_bits(first_at, matches >> first, place);
+            // SAFETY: the first match is at its place in all pools (A1).
+            let cursor = unsafe { self.cursor(first_at, place) };
+            // SAFETY: each of them is at its place in all pools (A1), so many rows behind the first, and in one word (Q1).
+            return unsafe { fold_chosen::<D, M, A>(cursor, matches >> first, start, step) };
         }
+        self.check_bits(at, matches, place);
+        let mut places: [D::Place; 64] = std::array::from_fn(|nth| D::step(place, nth));
+        let found = self.look_up(at, (unknown, sure), &mut places);
+        // SAFETY: matches are at their places in all pools (A1), the others were found.
+        unsafe { self.fold_placed::<M, A>(at, &places, matches | found, start, step) }
+    }
+
+    /// Calls `step` with the items of the matches among 64 rows, run after run. The first rows were walked before.
+    #[inline(always)]
+    fn fold_runs<M: Mode, A>(
+        self,
+        word: Word<D>,
+        first: usize,
+        start: A,
+        step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
+    ) -> A {
+        let Word { at, matches, unknown, sure, place } = word;
+        let (mut places, mut found) = ([place; 64], 0);
+        if unknown != 0 {
+            places = std::array::from_fn(|nth| D::step(place, nth));
+            found = self.look_up(at, (unknown, sure), &mut places);
+        }
+        let (mut left, mut folded) = ((matches | found) & !lowest(first), start);
         while left != 0 {
-            // The matches up to the next one that is looked up, in the order of the driver.
-            let unknown = left & !matches;
-            let ahead = left & lowest(unknown.trailing_zeros() as usize);
-            if ahead != 0 {
-                left &= !ahead;
-                let first = ahead.trailing_zeros() as usize;
-                let (first_at, place) = (at + first, D::step(place, first));
-                let ahead = ahead >> first;
-                self.check_bits(first_at, ahead, place);
-                // SAFETY: the first match is at its place in all pools (A1).
-                let cursor = unsafe { self.cursor(first_at, place) };
-                // SAFETY: each of them is at its place in all pools (A1), so many rows behind the first, and in one word (Q1).
-                folded = unsafe { fold_chosen::<D, M, A>(cursor, ahead, folded, step) };
+            let nth = left.trailing_zeros() as usize;
+            let of_kind = if matches >> nth & 1 == 1 { matches } else { found };
+            let len = (of_kind >> nth).trailing_ones() as usize;
+            let run = lowest(len) << nth;
+            left &= !run;
+            if matches & run == 0 {
+                // SAFETY: they were found.
+                folded = unsafe { self.fold_placed::<M, A>(at, &places, run, folded, step) };
+                continue;
             }
-            if unknown != 0 {
-                let nth = unknown.trailing_zeros() as usize;
-                left &= !(1 << nth);
-                folded = self.fold_asked::<M, A>(at + nth..at + nth + 1, folded, step);
-            }
+            let stretch = Stretch { driver_at: at + nth, len, place: D::step(place, nth) };
+            self.check_run(stretch.driver_at, len, stretch.place);
+            folded = self.fold_stretch::<M, A>(stretch, folded, step);
         }
         folded
     }
@@ -346,26 +359,6 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         (blocks, looked_up + end - at)
     }
 
-    /// Calls `step` with the items of the matches at positions of the driver, which are looked up.
-    #[inline(always)]
-    fn fold_asked<M: Mode, A>(
-        self,
-        positions: impl Iterator<Item = usize>,
-        start: A,
-        step: &mut impl FnMut(A, M::Item<'a, D>) -> A,
-    ) -> A {
-        let (search, mut folded) = (D::search(self.data), start);
-        for driver_at in positions {
-            if let Some(place) = self.place(search, Row::of(self.entities, driver_at)) {
-                // SAFETY: it is the place of the entity at that position.
-                let cursor = unsafe { self.cursor(driver_at, place) };
-                // SAFETY: one entity; each is at one position of the driver (Q1).
-                folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
-            }
-        }
-        folded
-    }
-
     /// A1, for checks.
     #[inline(always)]
     fn check_run(self, driver_at: usize, len: usize, place: D::Place) {
@@ -390,16 +383,6 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         F::columns(self.filter, &mut loose);
         loose.found
     }
-}
-
-/// The positions of bits that are set, the lowest of which is at `from`.
-#[inline(always)]
-fn bits(from: usize, mut left: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let at = (left != 0).then_some(from + left.trailing_zeros() as usize);
-        left &= left.wrapping_sub(1);
-        at
-    })
 }
 
 /// Calls `step` with the items of a cursor whose bits are set.

@@ -64,8 +64,8 @@ macro_rules! entity_term {
             fn search(_: Self::View<'_>) -> Self::Search<'_> {}
 
             #[inline]
-            fn place((): (), _: Row) -> Option<()> {
-                Some(())
+            fn seek((): (), _: Row) -> ((), bool) {
+                ((), true)
             }
 
             #[inline]

@@ -49,7 +49,8 @@ pub enum NoBlocks {
     /// Nothing would be gained: there is one pool, pools are in one order, there are few entities, or the members of a
     /// group are walked.
     NotNeeded,
-    /// The query has optional parts, a filter of changes, a driver of its own, or names more than 16 components.
+    /// The query has a filter of changes or an `Or`, optional parts inside of others, a driver of its own, or names more than 16
+    /// components.
     Form,
     /// A pool has an order of its own: a group owns it, or it was sorted.
     Kept {
@@ -147,10 +148,11 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
             _ if survey.is_simple() || survey.prefix.is_some() => Some(NoBlocks::NotNeeded),
             _ => {
                 let world = self.held.opening.world;
-                let is_odd = survey.wanted.is_some() || !Views::<D, F>::HAS_PLACES;
-                let mut seen = Seen { world, driver_len, is_odd, why: None };
+                let is_odd =
+                    survey.wanted.is_some() || !survey.is_plain || !Views::<D, F>::HAS_PLACES;
+                let mut seen = Seen { world, driver_len, depth: 0, why: None };
                 self.held.show(&mut seen);
-                Some(if seen.is_odd { NoBlocks::Form } else { seen.why.unwrap_or(NoBlocks::Form) })
+                Some(if is_odd { NoBlocks::Form } else { seen.why.unwrap_or(NoBlocks::Form) })
             }
         };
         Explanation { driver, driver_len, matches, runs, is_grouped, way, blocks, loose, no_blocks }
@@ -161,28 +163,27 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
 struct Seen<'s> {
     world: &'s World,
     driver_len: usize,
-    /// Whether it has parts that do not lie in blocks.
-    is_odd: bool,
+    /// Optional parts that are open.
+    depth: usize,
     why: Option<NoBlocks>,
 }
 
 impl<'a> Surveyor<'a> for Seen<'_> {
     fn column(&mut self, column: Column<'a>) {
-        self.is_odd |= column.role == Role::Asked;
         let component = (column.key)().name();
         let is_kept = |id: usize| {
             let pool = self.world.pools().at(id);
             pool.tag().is_owned || pool.is_sorted()
         };
+        let is_required = self.depth == 0 && matches!(column.role, Role::Fetched | Role::With);
+        let most = if is_required { self.driver_len / 2 } else { self.driver_len };
         let why = match column.rows {
-            None if column.role != Role::Without && column.id == UNKNOWN => {
-                NoBlocks::Missing { component }
-            }
-            None if column.role != Role::Without => match is_kept(column.id as usize) {
+            None if is_required && column.id == UNKNOWN => NoBlocks::Missing { component },
+            None if is_required => match is_kept(column.id as usize) {
                 true => NoBlocks::Kept { component },
                 false => NoBlocks::Missing { component },
             },
-            rows if column.entities.len() - rows.map_or(0, Rows::count) > self.driver_len / 2 => {
+            rows if column.entities.len() - rows.map_or(0, Rows::count) > most => {
                 NoBlocks::Loose { component }
             }
             _ => return,
@@ -191,10 +192,12 @@ impl<'a> Surveyor<'a> for Seen<'_> {
     }
 
     fn begin(&mut self, _: Part) {
-        self.is_odd = true;
+        self.depth += 1;
     }
 
-    fn end(&mut self) {}
+    fn end(&mut self) {
+        self.depth -= 1;
+    }
 }
 
 impl fmt::Display for Explanation {
@@ -233,7 +236,9 @@ impl fmt::Display for Explanation {
         })?;
         match self.no_blocks {
             None | Some(NoBlocks::NotNeeded) => Ok(()),
-            Some(NoBlocks::Form) => f.write_str("\nnot along blocks: only required pools are"),
+            Some(NoBlocks::Form) => {
+                f.write_str("\nnot along blocks: the form of the query does not allow it")
+            }
             Some(NoBlocks::Kept { component }) => {
                 write!(f, "\nnot along blocks: `{component}` is owned by a group, or was sorted")
             }

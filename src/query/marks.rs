@@ -4,6 +4,7 @@
 //! once for all queries.
 
 use super::survey::{Column, Part, Role, Surveyor};
+use super::term::NONE;
 use crate::sparse::{Band, Rows};
 
 /// Pools of a query that is walked along bands, at most.
@@ -14,18 +15,46 @@ pub(super) const ROWS: usize = 64 * WORDS;
 
 const WORDS: usize = 16;
 
+/// A pool of a query that is walked along bands.
+#[derive(Debug, Clone, Copy)]
+struct Entry<'a> {
+    role: Role,
+    /// The number of the optional part that the pool is in; 0 for a required one, or one of a filter.
+    part: u8,
+    /// The number of the `AnyOf` that this part is in; 0 for none.
+    choice: u8,
+    rows: Option<&'a Rows>,
+}
+
+impl Entry<'_> {
+    /// Where row `row` of a block lies in the pool, if the pool has the block.
+    #[inline(always)]
+    fn position(&self, block: u32, row: usize) -> Option<usize> {
+        Some(self.rows?.start_of(block)? + row)
+    }
+}
+
 /// The pools of a query that is walked along bands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns<'a> {
     /// What is known of them, in the order in which the query names them.
-    list: [(Role, Option<&'a Rows>); MOST],
+    list: [Entry<'a>; MOST],
     len: usize,
+    /// Whether there are optional parts.
+    pub(super) has_choice: bool,
+    /// The numbers of the part and of the `AnyOf` that are open or were the last.
+    part: u8,
+    choice: u8,
+    /// Whether a part is open, and whether an `AnyOf` is.
+    is_open: [bool; 2],
 }
 
 impl Columns<'_> {
     #[inline]
     pub(super) fn new() -> Self {
-        Self { list: [(Role::Without, None); MOST], len: 0 }
+        let entry = Entry { role: Role::Without, part: 0, choice: 0, rows: None };
+        let (part, choice, is_open) = (0, 0, [false; 2]);
+        Self { list: [entry; MOST], len: 0, has_choice: false, part, choice, is_open }
     }
 }
 
@@ -33,17 +62,31 @@ impl<'a> Surveyor<'a> for Columns<'a> {
     #[inline(always)]
     fn column(&mut self, column: Column<'a>) {
         debug_assert!(self.len < MOST, "the survey has counted them");
+        let Column { role, rows, .. } = column;
+        let [part, choice] = self.is_open;
+        let numbers = [part.then_some(self.part), choice.then_some(self.choice)];
+        let [part, choice] = numbers.map(Option::unwrap_or_default);
+        self.has_choice |= role == Role::Asked || part != 0;
         if let Some(place) = self.list.get_mut(self.len) {
-            *place = (column.role, column.rows);
+            *place = Entry { role, part, choice, rows };
             self.len += 1;
         }
     }
 
     #[inline(always)]
-    fn begin(&mut self, _: Part) {}
+    fn begin(&mut self, part: Part) {
+        match part {
+            Part::AnyOf => (self.choice, self.is_open[1]) = (self.choice + 1, true),
+            _ => (self.part, self.is_open[0]) = (self.part + 1, true),
+        }
+    }
 
     #[inline(always)]
-    fn end(&mut self) {}
+    fn end(&mut self) {
+        // The inner one ends first.
+        let [part, choice] = self.is_open;
+        self.is_open = [false, choice && part];
+    }
 }
 
 /// What is known of rows.
@@ -63,8 +106,10 @@ pub(super) struct Asked<'a> {
     pub(super) band: Band,
     pub(super) row: usize,
     pub(super) len: usize,
-    /// Rows as bits that are looked up, or that are refused, if the block has all required pools; the row is number `first`.
-    pub(super) exceptions: &'a [u64],
+    /// Rows as bits that are refused; the first row that is asked is number `first`.
+    pub(super) refused: &'a [u64],
+    /// Rows that are looked up in any case; `None` stands for all.
+    pub(super) extra: Option<&'a [u64]>,
     pub(super) first: usize,
 }
 
@@ -72,40 +117,73 @@ impl Columns<'_> {
     /// Finds the positions of a row in the pools that are fetched from; `false` if a required pool lacks the block.
     #[inline]
     pub(super) fn places(&self, block: u32, row: usize, numbers: &mut [u32; MOST]) -> bool {
-        let mut fetched = 0;
-        for &(role, rows) in &self.list[..self.len] {
-            if role == Role::Without {
-                continue;
+        let (mut fetched, mut nth) = (0, 0);
+        // The `AnyOf`s that were seen, and those of which a part is there.
+        let (mut asked, mut given) = (0_u32, 0_u32);
+        let list = &self.list[..self.len];
+        while let Some(entry) = list.get(nth) {
+            let position = entry.position(block, row);
+            nth += 1;
+            match (entry.role, position) {
+                (Role::Without, _) => continue,
+                (Role::Asked, _) => numbers[fetched] = position.is_some().into(),
+                (role, Some(at)) if entry.part == 0 => {
+                    numbers[fetched] = at as u32;
+                    fetched += usize::from(role == Role::Fetched);
+                    continue;
+                }
+                _ if entry.part == 0 => return false,
+                _ => {
+                    let len = 1 + list[nth..].iter().take_while(|e| e.part == entry.part).count();
+                    let part = &list[nth - 1..nth - 1 + len];
+                    let is_there = part.iter().all(|e| e.position(block, row).is_some());
+                    for (number, e) in numbers[fetched..fetched + len].iter_mut().zip(part) {
+                        let at = e.position(block, row).filter(|_| is_there);
+                        *number = at.map_or(NONE, |at| at as u32);
+                    }
+                    asked |= 1 << entry.choice;
+                    given |= u32::from(is_there) << entry.choice;
+                    (nth, fetched) = (nth - 1 + len, fetched + len);
+                    continue;
+                }
             }
-            let Some(start) = rows.and_then(|rows| rows.start_of(block)) else { return false };
-            if role == Role::Fetched {
-                numbers[fetched] = (start + row) as u32;
-                fetched += 1;
-            }
+            fetched += 1;
         }
-        true
+        // Number 0 stands for parts that may all be missing.
+        asked & !given & !1 == 0
+    }
+
+    /// Whether a pool counts for the rows of a block: a part of which one pool lacks the block is missing as a whole.
+    #[inline]
+    fn counts(&self, nth: usize, block: u32) -> bool {
+        let part = self.list[nth].part;
+        let mut others = self.list[..self.len].iter().filter(|other| other.part == part);
+        part == 0 || others.all(|other| other.position(block, 0).is_some())
     }
 
     /// Whether all rows that are asked match, in a block that all required pools have.
     #[inline]
     fn is_full(&self, asked: Asked<'_>) -> bool {
-        let Asked { band, row, len, exceptions, first } = asked;
-        let is_full = |&(role, rows): &(Role, Option<&Rows>)| {
-            let place = rows.and_then(|rows| Some((rows, rows.start_of(band.block)? + row)));
-            match (place, role) {
-                (None, role) => role == Role::Without,
-                (Some((rows, at)), Role::Without) => is_clear(rows.words(), at, len),
-                (Some((rows, at)), _) => rows.is_full(at, len),
+        let Asked { band, row, len, refused, extra, first } = asked;
+        let is_full = |(nth, entry): (usize, &Entry<'_>)| {
+            match (entry.rows, entry.position(band.block, row), entry.role) {
+                (Some(rows), Some(at), Role::Without) => is_clear(rows.words(), at, len),
+                (Some(rows), Some(at), _) => rows.is_full(at, len) || !self.counts(nth, band.block),
+                // Of a required pool, or it is a part that is missing.
+                (.., role) => role == Role::Without || role == Role::Asked || entry.part != 0,
             }
         };
-        self.list[..self.len].iter().all(is_full) && is_clear(exceptions, first, len)
+        self.list[..self.len].iter().enumerate().all(is_full)
+            && is_clear(refused, first, len)
+            && extra.is_some_and(|extra| is_clear(extra, first, len))
     }
 
     /// Whether none of the rows that are asked is looked up, in a block that a required pool lacks.
     #[inline]
     fn is_empty(driver: &Rows, asked: Asked<'_>) -> bool {
-        let Asked { band, row, len, exceptions, first } = asked;
-        driver.is_full(band.start as usize + row, len) && is_clear(exceptions, first, len)
+        let Asked { band, row, len, extra, first, .. } = asked;
+        extra.is_some_and(|extra| is_clear(extra, first, len))
+            && driver.is_full(band.start as usize + row, len)
     }
 
     /// What is known of all rows that are asked together; `has_all` says that all required pools have the block.
@@ -122,56 +200,75 @@ impl Columns<'_> {
     #[inline(never)]
     pub(super) fn mark(&self, driver: &Rows, asked: Asked<'_>, has_all: bool, marks: &mut Marks) {
         match has_all {
-            true => self.mark_matches(asked, marks),
+            true => self.mark_matches(driver, asked, marks),
             false => Self::mark_lacking(driver, asked, marks),
         }
     }
 
     /// Marks rows of a block that all required pools have.
-    fn mark_matches(&self, asked: Asked<'_>, marks: &mut Marks) {
-        let Asked { band, row, len, exceptions, first } = asked;
+    fn mark_matches(&self, driver: &Rows, asked: Asked<'_>, marks: &mut Marks) {
+        let Asked { band, row, len, refused, extra, first } = asked;
         let matches = marks.begin(len);
         matches.fill(u64::MAX);
-        let place = |rows: &Rows| Some(rows.start_of(band.block)? + row);
-        let columns = self.list[..self.len].iter();
-        for (_, rows) in columns.clone().filter(|(role, _)| *role != Role::Without) {
-            match rows.and_then(|rows| Some((rows, place(rows)?))) {
-                Some((rows, at)) => {
-                    each_word(rows.words(), at, matches, |word, bits| *word &= bits);
-                }
+        let columns = || self.list[..self.len].iter().enumerate();
+        for (nth, entry) in columns().filter(|(_, entry)| entry.role != Role::Without) {
+            let at = entry.position(band.block, row).filter(|_| self.counts(nth, band.block));
+            if let (Some(rows), Some(at)) = (entry.rows, at) {
+                each_word(rows.words(), at, matches, |word, bits| *word &= bits);
+            }
+        }
+        if self.has_choice {
+            match extra {
+                Some(extra) => each_word(extra, first, matches, |word, bits| *word &= !bits),
                 None => matches.fill(0),
             }
         }
         marks.unknown_are_others();
-        let matches = &mut marks.matches[..len.div_ceil(64)];
-        for (_, rows) in columns.filter(|(role, _)| *role == Role::Without) {
-            if let Some(rows) = rows
-                && let Some(at) = place(rows)
-            {
-                each_word(rows.words(), at, matches, |word, bits| *word &= !bits);
+        let words = len.div_ceil(64);
+        let Marks { matches, unknown, sure, .. } = marks;
+        let (matches, sure) = (&mut matches[..words], &mut sure[..words]);
+        sure.fill(0);
+        each_word(driver.words(), band.start as usize + row, sure, |word, bits| *word |= bits);
+        let mut refuse = |words: &[u64], at: usize| {
+            each_word(words, at, matches, |word, bits| *word &= !bits);
+            let mut known = sure.iter();
+            each_word(words, at, &mut unknown[..len.div_ceil(64)], |word, bits| {
+                *word &= !(bits & known.next().unwrap_or(&0));
+            });
+        };
+        for (_, entry) in columns().filter(|(_, entry)| entry.role == Role::Without) {
+            if let (Some(rows), Some(at)) = (entry.rows, entry.position(band.block, row)) {
+                refuse(rows.words(), at);
             }
         }
-        if !exceptions.is_empty() {
-            each_word(exceptions, first, matches, |word, bits| *word &= !bits);
+        if !refused.is_empty() {
+            refuse(refused, first);
+        }
+        for (_, entry) in columns().filter(|(_, entry)| entry.role == Role::With) {
+            if let (Some(rows), Some(at)) = (entry.rows, entry.position(band.block, row)) {
+                each_word(rows.words(), at, sure, |word, bits| *word &= bits);
+            }
         }
         marks.finish();
     }
 
-    /// Marks those rows of a block that a required pool lacks which are looked up all the same: who is loose in the driver, and
-    /// the exceptions.
+    /// Marks those rows of a block that a required pool lacks which are looked up all the same: those that are loose in the driver,
+    /// and the exceptions.
     fn mark_lacking(driver: &Rows, asked: Asked<'_>, marks: &mut Marks) {
-        let Asked { band, row, len, exceptions, first } = asked;
-        marks.begin(len).fill(0);
-        each_word(
-            driver.words(),
-            band.start as usize + row,
-            &mut marks.matches[..len.div_ceil(64)],
-            |word, bits| *word |= bits,
-        );
-        marks.unknown_are_others();
+        let Asked { band, row, len, extra, first, .. } = asked;
         let words = len.div_ceil(64);
+        let unknown = marks.begin(len);
+        unknown.fill(0);
+        match extra {
+            Some(extra) => {
+                let at = band.start as usize + row;
+                each_word(driver.words(), at, unknown, |word, bits| *word |= !bits);
+                each_word(extra, first, unknown, |word, bits| *word |= bits);
+            }
+            None => unknown.fill(u64::MAX),
+        }
+        marks.unknown[..words].copy_from_slice(&marks.matches[..words]);
         marks.matches[..words].fill(0);
-        each_word(exceptions, first, &mut marks.unknown[..words], |word, bits| *word |= bits);
         marks.finish();
     }
 }
@@ -183,6 +280,8 @@ pub(super) struct Marks {
     pub(super) matches: [u64; WORDS],
     /// Those that are looked up.
     pub(super) unknown: [u64; WORDS],
+    /// Those of which the filter lets the entity in the driver pass, if it is looked up.
+    pub(super) sure: [u64; WORDS],
     len: usize,
 }
 
@@ -190,7 +289,7 @@ impl Marks {
     #[inline]
     pub(super) fn new() -> Self {
         let none = [0; WORDS];
-        Self { matches: none, unknown: none, len: 0 }
+        Self { matches: none, unknown: none, sure: none, len: 0 }
     }
 
     /// How many of the first rows match.

@@ -18,6 +18,7 @@ mod entity_term;
 mod exceptions;
 mod explain;
 mod filter;
+mod found;
 mod grouped;
 mod held;
 mod lookup;

@@ -135,11 +135,22 @@ macro_rules! named_query_data {
             }
 
             #[inline(always)]
-            fn place(
+            fn seek(
                 __search: Self::Search<'_>,
                 __row: $crate::query::named::Row,
-            ) -> ::core::option::Option<Self::Place> {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::place(__search, __row)
+            ) -> (Self::Place, ::core::primitive::bool) {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::seek(__search, __row)
+            }
+
+            #[inline(always)]
+            fn seek_near(
+                __search: Self::Search<'_>,
+                __row: $crate::query::named::Row,
+                __near: Self::Place,
+            ) -> (Self::Place, ::core::primitive::bool) {
+                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::seek_near(
+                    __search, __row, __near,
+                )
             }
 
             #[inline]

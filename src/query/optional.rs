@@ -67,8 +67,15 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     }
 
     #[inline]
-    fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place> {
-        Some(D::place(search, row))
+    fn seek(search: Self::Search<'_>, row: Row) -> (Self::Place, bool) {
+        (D::place(search, row), true)
+    }
+
+    #[inline]
+    fn seek_near(search: Self::Search<'_>, row: Row, near: Self::Place) -> (Self::Place, bool) {
+        let Some(near) = near else { return Self::seek(search, row) };
+        let (place, is_there) = D::seek_near(search, row, near);
+        (is_there.then_some(place), true)
     }
 
     #[inline]
@@ -217,9 +224,9 @@ macro_rules! any_of {
             }
 
             #[inline]
-            fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place> {
+            fn seek(search: Self::Search<'_>, row: Row) -> (Self::Place, bool) {
                 let place = ($($name::place(search.$at, row),)*);
-                (false $(|| place.$at.is_some())*).then_some(place)
+                (place, false $(|| place.$at.is_some())*)
             }
 
             #[inline]
@@ -347,8 +354,8 @@ unsafe impl<T: Component> QueryData for Has<T> {
     }
 
     #[inline]
-    fn place(search: Self::Search<'_>, row: Row) -> Option<bool> {
-        Some(search.contains(row.entity))
+    fn seek(search: Self::Search<'_>, row: Row) -> (bool, bool) {
+        (search.contains(row.entity), true)
     }
 
     #[inline]

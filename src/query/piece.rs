@@ -11,6 +11,7 @@ use std::ops::Range;
 use super::blocks::Ahead;
 use super::exceptions::Exceptions;
 use super::filter::QueryFilter;
+use super::marks::lowest;
 use super::mode::Mode;
 use super::term::{QueryData, Row};
 use crate::entity::Entity;
@@ -113,6 +114,12 @@ impl Guess {
         Self { wait: 0, misses: 0, reach, is_exact }
     }
 
+    /// Whether looking ahead is free.
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.reach == usize::MAX
+    }
+
     /// How far to look ahead now; one entity if a try is not worth it.
     #[inline]
     fn reach(&mut self) -> usize {
@@ -159,7 +166,7 @@ impl<D: QueryData, F: QueryFilter> Copy for Piece<'_, D, F> {}
 impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
     /// Whether a living entity passes the filter.
     #[inline]
-    fn passes(self, row: Row) -> bool {
+    pub(super) fn passes(self, row: Row) -> bool {
         F::IS_OPEN || self.is_sure || F::passes(self.filter, row, self.world.signature(row.entity))
     }
 
@@ -228,23 +235,15 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         let (mut at, end) = (range.start, range.end);
         let search = D::search(self.data);
         let mut folded = start;
-        while at < end {
-            // As long as a try is not worth it, nothing is done but looking up.
-            let singles = &self.entities[at..end.min(at + guess.wait as usize)];
-            for (driver_at, &entity) in (at..).zip(singles) {
-                let row = Row::new(self.entities, driver_at, entity);
-                if let Some(place) = self.place(search, row) {
-                    // SAFETY: it is the place of the entity at that position.
-                    let cursor = unsafe { self.cursor(driver_at, place) };
-                    // SAFETY: one entity; each is at one position of the driver (Q1).
-                    folded = step(folded, unsafe { M::item::<D>(&cursor, 0) });
-                }
-            }
-            at += singles.len();
-            guess.wait = 0;
-            if let Some(stretch) = self.find_stretch(search, &mut at, end, &mut guess) {
+        if guess.is_free() {
+            while let Some(stretch) = self.find_stretch(search, &mut at, end, &mut guess) {
                 folded = self.fold_stretch::<M, A>(stretch, folded, &mut step);
             }
+            return folded;
+        }
+        while at < end {
+            folded = self.fold_found::<M, A>(at, lowest(end - at), folded, &mut step);
+            at += 64;
         }
         folded
     }

@@ -147,13 +147,14 @@ impl<'a, T: Component> PoolView<'a, T> {
 
 impl<T: Component> PoolSearch<'_, T> {
     #[inline(always)]
-    fn place(&self, row: Row) -> Option<u32> {
-        let at = match row.position_in(self.entities, self.aligned) {
-            Some(at) => at,
-            None => self.finder.as_ref()?.position(row.entity)?,
+    fn seek(&self, row: Row) -> (u32, bool) {
+        let (at, is_there) = match (row.position_in(self.entities, self.aligned), &self.finder) {
+            (Some(at), _) => (at as u32, true),
+            (None, Some(finder)) => finder.seek(row.entity),
+            (None, None) => (0, false),
         };
-        debug_assert!(self.entities[at].raw() == row.entity.raw());
-        Some(at as u32)
+        debug_assert!(!is_there || self.entities[at as usize].raw() == row.entity.raw());
+        (at, is_there)
     }
 
     #[inline]
@@ -295,8 +296,16 @@ macro_rules! pool_term {
             }
 
             #[inline(always)]
-            fn place(search: Self::Search<'_>, row: Row) -> Option<u32> {
-                search.place(row)
+            fn seek(search: Self::Search<'_>, row: Row) -> (u32, bool) {
+                search.seek(row)
+            }
+
+            #[inline(always)]
+            fn seek_near(search: Self::Search<'_>, row: Row, near: u32) -> (u32, bool) {
+                match search.entities.get(near as usize) {
+                    Some(there) if there.raw() == row.entity.raw() => (near, true),
+                    _ => search.seek(row),
+                }
             }
 
             #[inline]

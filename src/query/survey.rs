@@ -154,10 +154,12 @@ pub(super) struct Survey<'a> {
     order: u64,
     /// Pools that are fetched from.
     fetched: usize,
-    /// Whether the query has required and refused pools, and nothing else.
-    is_plain: bool,
-    /// Entities of one pool that are not placed, at most, but for those of the driver.
-    loose: [usize; 2],
+    /// Whether the query can be walked along bands, by what it asks for.
+    pub(super) is_plain: bool,
+    /// Whether all required pools have rows.
+    has_rows: bool,
+    /// Entities of a refused or optional pool that are not placed, at most.
+    loose: usize,
     /// Whether an entity of all required pools may be no match all the same.
     pub(super) is_picky: bool,
     /// What groups say about the matches.
@@ -168,6 +170,8 @@ pub(super) struct Survey<'a> {
     pub(super) places: Option<&'a [u32]>,
     /// Optional parts that are open.
     depth: usize,
+    /// Whether the innermost of these is an `AnyOf`.
+    is_choice: bool,
 }
 
 impl Survey<'_> {
@@ -182,12 +186,14 @@ impl Survey<'_> {
             order: 0,
             fetched: 0,
             is_plain: true,
-            loose: [0; 2],
+            has_rows: true,
+            loose: 0,
             is_picky: false,
             prefix: None,
             is_timed: false,
             places: None,
             depth: 0,
+            is_choice: false,
         }
     }
 }
@@ -254,15 +260,14 @@ impl<'a> Survey<'a> {
     pub(super) fn banded(&self, columns: usize) -> Option<&'a Rows> {
         let driver = self.driver?;
         let rows = driver.rows?;
-        let half = driver.entities.len() / 2;
         let is_worth_it = self.is_plain
+            && self.has_rows
             && self.fetched == columns
             && self.wanted.is_none()
             && self.prefix.is_none()
             && self.pools <= MOST
-            && rows.count() > half
-            && self.loose[0] <= half
-            && self.loose[1] <= half;
+            && rows.count() > driver.entities.len() / 2
+            && self.loose <= driver.entities.len();
         is_worth_it.then_some(rows)
     }
 }
@@ -271,14 +276,13 @@ impl<'a> Surveyor<'a> for Survey<'a> {
     #[inline(always)]
     fn column(&mut self, column: Column<'a>) {
         self.pools += 1;
-        if column.rows.is_some() || column.role == Role::Without {
-            let loose = column.entities.len() - column.rows.map_or(0, Rows::count);
-            self.loose[usize::from(column.role != Role::Without)] =
-                loose.max(self.loose[usize::from(column.role != Role::Without)]);
+        let is_required = self.depth == 0 && matches!(column.role, Role::Fetched | Role::With);
+        if is_required {
+            self.has_rows &= column.rows.is_some();
         } else {
-            self.is_plain = false;
+            self.loose = self.loose.max(column.entities.len() - column.rows.map_or(0, Rows::count));
         }
-        self.fetched += usize::from(column.role == Role::Fetched);
+        self.fetched += usize::from(matches!(column.role, Role::Fetched | Role::Asked));
         match column.role {
             Role::Fetched | Role::With if self.depth == 0 => {
                 let order = column.order.get();
@@ -295,20 +299,26 @@ impl<'a> Surveyor<'a> for Survey<'a> {
                 }
             }
             Role::Without => self.is_picky = true,
-            _ => self.is_plain = false,
+            // One number says whether a part is there; these have none, or more.
+            Role::With | Role::Asked => self.is_plain &= self.depth == 0,
+            Role::Fetched => {}
         }
     }
 
     #[inline]
     fn begin(&mut self, part: Part) {
+        // Parts of a part belong together in a way that no block tells.
+        self.is_plain &= part == Part::AnyOf && self.depth == 0
+            || part == Part::Option && (self.depth == 0 || self.depth == 1 && self.is_choice);
+        self.is_choice = part == Part::AnyOf;
         self.depth += 1;
-        self.is_plain = false;
         self.is_picky |= part != Part::Option;
     }
 
     #[inline]
     fn end(&mut self) {
         self.depth -= 1;
+        self.is_choice = self.depth > 0;
     }
 }
 

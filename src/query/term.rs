@@ -146,9 +146,26 @@ pub unsafe trait QueryData: Sealed {
     #[doc(hidden)]
     fn search(view: Self::View<'_>) -> Self::Search<'_>;
 
-    /// Where the parts of an entity lie, if it matches.
+    /// Looks an entity up. Returns where its parts lie and whether it matches; if it does not, the place means nothing.
+    ///
+    /// Without a branch on what is found, so that look-ups in a row overlap.
     #[doc(hidden)]
-    fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place>;
+    fn seek(search: Self::Search<'_>, row: Row) -> (Self::Place, bool);
+
+    /// Like [`seek`](Self::seek), but looks at a place first where the parts are likely to lie.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn seek_near(search: Self::Search<'_>, row: Row, _near: Self::Place) -> (Self::Place, bool) {
+        Self::seek(search, row)
+    }
+
+    /// Returns where the parts of an entity lie, if it matches.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place> {
+        let (place, is_match) = Self::seek(search, row);
+        if is_match { Some(place) } else { None }
+    }
 
     #[doc(hidden)]
     fn is_same(a: Self::Place, b: Self::Place) -> bool;

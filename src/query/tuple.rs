@@ -77,8 +77,19 @@ macro_rules! tuple_term {
             }
 
             #[inline(always)]
-            fn place(search: Self::Search<'_>, row: Row) -> Option<Self::Place> {
-                Some(($($name::place(search.$at, row)?,)*))
+            fn seek(search: Self::Search<'_>, row: Row) -> (Self::Place, bool) {
+                let found = ($($name::seek(search.$at, row),)*);
+                (($(found.$at.0,)*), true $(& found.$at.1)*)
+            }
+
+            #[inline(always)]
+            fn seek_near(
+                search: Self::Search<'_>,
+                row: Row,
+                near: Self::Place,
+            ) -> (Self::Place, bool) {
+                let found = ($($name::seek_near(search.$at, row, near.$at),)*);
+                (($(found.$at.0,)*), true $(& found.$at.1)*)
             }
 
             #[inline]

@@ -18,10 +18,11 @@ impl<M: SparseMap> Clone for Finder<'_, M> {
 impl<M: SparseMap> Copy for Finder<'_, M> {}
 
 impl<M: SparseMap> Finder<'_, M> {
-    /// As [`SparseSet::position`].
+    /// Looks an entity up. Returns its position and whether it is a member; if it is not, the position means nothing.
     #[inline(always)]
-    pub(crate) fn position(&self, entity: Entity) -> Option<usize> {
-        M::get_in(self.slots, entity.index()).position_of(entity)
+    pub(crate) fn seek(&self, entity: Entity) -> (u32, bool) {
+        let slot = M::get_in(self.slots, entity.index());
+        (slot.position() as u32, slot.is_of(entity))
     }
 }
 

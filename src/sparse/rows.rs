@@ -116,15 +116,6 @@ impl Rows {
         self.placed.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
 
-    /// Whether each of 64 positions is placed, the first in the lowest bit.
-    #[inline]
-    pub(crate) fn bits(&self, at: usize) -> u64 {
-        let (word, shift) = (at / 64, at % 64);
-        let Some(pair) = self.placed.get(word..word + 2) else { return 0 };
-        // In two steps: a shift by 64 is none.
-        pair[0] >> shift | pair[1] << 1 << (63 - shift)
-    }
-
     /// The positions of a set of this length that are not placed, in ascending order. Skips 4,096 placed ones at a time.
     pub(crate) fn loose(&self, len: usize) -> impl Iterator<Item = usize> {
         let words = len.div_ceil(64);
@@ -448,14 +439,12 @@ mod tests {
     }
 
     #[test]
-    fn sixty_four_bits_are_read_from_any_position_on() {
+    fn each_placed_position_of_a_band_is_known() {
         let mut rows = Rows::new(vec![Band { start: 3, len: 400, block: 2 }]);
         let is_placed = |at: usize| (3..403).contains(&at) && at * 7 % 5 != 2;
         (0..500).filter(|&at| is_placed(at)).for_each(|at| rows.place(at));
         rows.check(403).unwrap();
         for at in 0..700 {
-            let expected = (0..64).filter(|nth| is_placed(at + nth)).map(|nth| 1 << nth).sum();
-            assert_eq!(rows.bits(at), expected, "from {at} on");
             assert_eq!(rows.is_placed(at), is_placed(at));
         }
         assert_eq!((rows.start_of(2), rows.start_of(1), rows.start_of(9)), (Some(3), None, None));

@@ -82,8 +82,7 @@ impl<M: SparseMap> SparseSet<M> {
     #[inline(never)]
     pub(crate) fn read_ahead(&self, entities: &[Entity]) {
         let finder = self.finder();
-        let sum =
-            entities.iter().fold(0, |sum, &entity| sum ^ finder.position(entity).unwrap_or(0));
+        let sum = entities.iter().fold(0, |sum, &entity| sum ^ finder.seek(entity).0);
         // Nobody wants to know it.
         std::hint::black_box(sum);
     }

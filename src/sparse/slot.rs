@@ -35,7 +35,13 @@ impl Slot {
     /// The position of `entity`, if the slot is that of this very version.
     #[inline(always)]
     pub fn position_of(self, entity: Entity) -> Option<usize> {
-        if (self.0 >> 32) as u32 == entity.version() { Some(self.0 as u32 as usize) } else { None }
+        if self.is_of(entity) { Some(self.position()) } else { None }
+    }
+
+    /// Returns whether the slot is that of this very version of an entity.
+    #[inline(always)]
+    pub(crate) fn is_of(self, entity: Entity) -> bool {
+        (self.0 >> 32) as u32 == entity.version()
     }
 
     /// As [`position_of`](Self::position_of), for one who knows how many positions there are: one
