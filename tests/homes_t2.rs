@@ -29,6 +29,32 @@ components!(
     Rare
 );
 
+/// Calls a macro with seventy more components: with them, types share bits of signatures.
+macro_rules! with_crowd {
+    ($call:ident $($first:tt)*) => {
+        $call! {
+            $($first)*
+            E00 E01 E02 E03 E04 E05 E06 E07 E08 E09 E10 E11 E12 E13
+            E14 E15 E16 E17 E18 E19 E20 E21 E22 E23 E24 E25 E26 E27
+            E28 E29 E30 E31 E32 E33 E34 E35 E36 E37 E38 E39 E40 E41
+            E42 E43 E44 E45 E46 E47 E48 E49 E50 E51 E52 E53 E54 E55
+            E56 E57 E58 E59 E60 E61 E62 E63 E64 E65 E66 E67 E68 E69
+        }
+    };
+}
+macro_rules! crowd {
+    ($($name:ident)*) => { components!($($name),*); };
+}
+with_crowd!(crowd);
+
+/// Makes all of them known.
+fn register_crowd(world: &mut World) {
+    macro_rules! register {
+        ($($name:ident)*) => { $(world.register::<$name>();)* };
+    }
+    with_crowd!(register);
+}
+
 /// Not kept in snapshots.
 #[derive(Component, Debug, Clone, PartialEq)]
 struct Shade(u64);
@@ -38,11 +64,21 @@ fn types() -> SnapshotTypes {
     types.component::<D>().component::<Status>().component::<Rare>()
 }
 
+/// With the crowd, too.
+fn all_types() -> SnapshotTypes {
+    macro_rules! all {
+        ($($name:ident)*) => { types()$(.component::<$name>())* };
+    }
+    with_crowd!(all)
+}
+
 /// What decides what is done next, and to whom.
 #[derive(Clone)]
 struct Fate {
     rng: Rng,
     ids: Vec<Entity>,
+    /// Whether there are more types than a signature has bits.
+    is_crowded: bool,
 }
 
 impl Fate {
@@ -62,7 +98,26 @@ impl Fate {
 
     /// A world of some hundred entities that is laid out.
     fn begin(seed: u64) -> (World, Self) {
-        let (mut world, mut fate) = (World::new(), Self { rng: Rng::new(seed), ids: Vec::new() });
+        Self::begin_in(World::new(), seed)
+    }
+
+    /// As `begin`, in a world of 76 types. The crowd comes first, or after the first layout; then many get one of them.
+    fn begin_crowded(seed: u64) -> (World, Self) {
+        let mut world = World::new();
+        if seed.is_multiple_of(2) {
+            register_crowd(&mut world);
+        }
+        let (mut world, mut fate) = Self::begin_in(world, seed);
+        register_crowd(&mut world);
+        fate.is_crowded = true;
+        for (&id, n) in fate.ids.iter().take(400).zip(0..) {
+            world.insert(id, E69(n)).unwrap();
+        }
+        (world, fate)
+    }
+
+    fn begin_in(mut world: World, seed: u64) -> (World, Self) {
+        let mut fate = Self { rng: Rng::new(seed), ids: Vec::new(), is_crowded: false };
         for _ in 0..600 + fate.rng.below(500) {
             let id = fate.spawn(&mut world);
             fate.ids.push(id);
@@ -75,6 +130,9 @@ impl Fate {
         for _ in 0..self.rng.below(90) {
             let (n, at) = (self.rng.next(), self.rng.below(self.ids.len()));
             let id = self.ids[at];
+            if self.is_crowded {
+                self.crowd(world, id, n);
+            }
             match self.rng.below(12) {
                 0..=2 => {
                     world.despawn(id).unwrap();
@@ -104,6 +162,21 @@ impl Fate {
     }
 }
 
+impl Fate {
+    /// Gives or takes components that share bits of signatures with others.
+    fn crowd(&mut self, world: &mut World, id: Entity, n: u64) {
+        match self.rng.below(9) {
+            0 => world.insert(id, (E03(n), E68(n))).unwrap(),
+            1 => _ = world.remove::<(E03, E68)>(id).unwrap(),
+            2 => world.insert(id, E69(n)).unwrap(),
+            3 => _ = world.remove::<E69>(id).unwrap(),
+            4 => world.insert(id, A(n)).unwrap(),
+            5 => world.insert(id, (E20(n), E40(n), E60(n))).unwrap(),
+            _ => {}
+        }
+    }
+}
+
 /// The order of pools and walks.
 fn orders(world: &World) -> Vec<Vec<(Entity, u64)>> {
     macro_rules! pool {
@@ -120,6 +193,7 @@ fn orders(world: &World) -> Vec<Vec<(Entity, u64)>> {
         pool!(D),
         pool!(Status),
         pool!(Rare),
+        pool!(E69),
         walk(&mut world.query::<(Entity, &A, &B)>().iter().map(|(id, a, b)| (id, a.0 ^ b.0))),
         walk(&mut world.query::<(Entity, &B, &D)>().iter().map(|(id, b, d)| (id, b.0 ^ d.0))),
         walk(
@@ -133,6 +207,13 @@ fn orders(world: &World) -> Vec<Vec<(Entity, u64)>> {
                 .map(|(id, a, b)| (id, a.0 ^ b.0)),
         ),
     ]
+}
+
+/// One of several worlds: up to 8 of few types, from 9 on of many.
+fn one_of(seed: u64) -> (World, Fate, SnapshotTypes) {
+    println!("seed {seed}");
+    let (world, fate) = if seed <= 8 { Fate::begin(seed) } else { Fate::begin_crowded(seed) };
+    (world, fate, if seed <= 8 { types() } else { all_types() })
 }
 
 /// Checks all walks against what the entities say one by one.
@@ -153,9 +234,8 @@ fn check_walks(world: &mut World) {
 
 #[test]
 fn a_clone_goes_on_in_the_order_of_its_original() {
-    for seed in 1..=8 {
-        let (mut world, mut fate) = Fate::begin(seed);
-        let types = types();
+    for seed in 1..=16 {
+        let (mut world, mut fate, types) = one_of(seed);
         for _ in 0..6 {
             for _ in 0..fate.rng.below(9) {
                 fate.step(&mut world);
@@ -175,9 +255,9 @@ fn a_clone_goes_on_in_the_order_of_its_original() {
 
 #[test]
 fn steps_after_a_rollback_come_out_in_the_same_order() {
-    for seed in 1..=8 {
-        let (mut world, mut fate) = Fate::begin(seed);
-        let mut past = Rollback::new(types(), 12);
+    for seed in 1..=16 {
+        let (mut world, mut fate, types) = one_of(seed);
+        let mut past = Rollback::new(types, 12);
         for round in 0..8 {
             let (mut fates, mut seen) = (Vec::new(), Vec::new());
             for _ in 0..12 {
@@ -298,9 +378,8 @@ fn what_is_loaded_into_a_world_that_is_laid_out_is_walked_right() {
 
 #[test]
 fn a_world_that_is_loaded_goes_on_in_the_order_of_the_one_that_was_saved() {
-    for seed in 1..=8 {
-        let (mut world, mut fate) = Fate::begin(seed);
-        let types = types();
+    for seed in 1..=16 {
+        let (mut world, mut fate, types) = one_of(seed);
         for _ in 0..6 {
             for _ in 0..fate.rng.below(9) {
                 fate.step(&mut world);
@@ -359,10 +438,9 @@ fn a_snapshot_without_homes_is_loaded_and_laid_out_anew() {
 #[test]
 fn homes_that_were_forged_are_refused_or_sound() {
     let (mut refused, mut loaded) = (0, 0);
-    for seed in 1..=3 {
-        let (mut world, mut fate) = Fate::begin(seed);
+    for seed in [1, 2, 3, 12] {
+        let (mut world, mut fate, types) = one_of(seed);
         (0..3 * seed).for_each(|_| fate.step(&mut world));
-        let types = types();
         let bytes = types.save().to_bytes(&world).unwrap();
         let at = homes_of(&bytes);
         let numbers = (bytes.len() - 16 - at) / 8;

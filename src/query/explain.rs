@@ -58,7 +58,8 @@ pub enum NoBlocks {
         component: &'static str,
     },
     /// A pool has no blocks. They are made when the world is walked through `&mut World` or refreshed, where
-    /// at least 256 entities live, for those of which there are at least eight alike; not if it has more than 64 component types.
+    /// at least 256 entities live, for those of which there are at least eight alike. In a world of more than 64 component
+    /// types, the 64 with the most members have blocks.
     Missing {
         /// Name of the component type.
         component: &'static str,

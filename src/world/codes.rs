@@ -56,6 +56,12 @@ pub(super) fn bits_of(place: usize) -> u64 {
     }
 }
 
+/// Whether the bit of the pool with this number says more than "maybe", however many pools there are.
+#[inline]
+pub(super) fn is_exact(place: usize) -> bool {
+    place < FIRST
+}
+
 /// The first pool whose code is made of these bits.
 #[inline]
 fn first_with(low: usize, high: usize) -> usize {

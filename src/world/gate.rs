@@ -142,12 +142,14 @@ pub struct Gate<'w> {
     pub(super) entity: Entity,
     /// The row of a newborn.
     seat: Seat,
+    /// In a world of more types than a signature has bits: whether the entity belongs elsewhere now.
+    is_changed: bool,
 }
 
 impl<'w> Gate<'w> {
     #[inline(always)]
     pub(super) fn new(pools: &'w mut Pools, word: &'w mut u64, entity: Entity) -> Self {
-        Self { pools, word, entity, seat: Seat::NONE }
+        Self { pools, word, entity, seat: Seat::NONE, is_changed: false }
     }
 
     /// Puts the components of a newborn into their pools.
@@ -182,14 +184,25 @@ impl<'w> Gate<'w> {
     #[inline(always)]
     pub(super) fn note_change(&mut self, before: u64) {
         if self.pools.homes.is_active() {
-            self.pools.homes.note_change(self.entity, before, *self.word);
+            if !self.pools.has_codes() {
+                self.pools.homes.note_change(self.entity, before, *self.word);
+            } else if self.is_changed {
+                self.pools.homes.note(self.entity);
+            }
         }
     }
 
     #[inline(always)]
     pub(crate) fn insert<T: Component>(&mut self, value: T) -> Option<T> {
         let now = self.pools.clock.now;
+        let has_codes = self.pools.has_codes();
         let mut found = self.pools.found_or_created::<T>();
+        let pool = found.pool();
+        // Not by the word, which may not tell, and not by what is replaced, which may be of a dead entity (R2).
+        if has_codes && !pool.cell.get_mut().contains(self.entity) {
+            let id = pool.tag.id.index();
+            self.is_changed |= found.pools_mut().homes.is_part(id);
+        }
         let pool = found.pool();
         if pool.tag.needs_care {
             self.seat.is_taken &= !self.seat.home.is_row();
@@ -197,11 +210,7 @@ impl<'w> Gate<'w> {
         }
         let (map, tag) = pool.parts(now);
         let replaced = map.insert_in(self.entity, value, &mut self.seat);
-        if replaced.is_none() {
-            self.word.add(tag.bit);
-            return None;
-        }
-        if *self.word & tag.bit != tag.bit {
+        if replaced.is_none() || *self.word & tag.bit != tag.bit {
             // What is replaced is of a dead entity with the same index (R2).
             self.word.add(tag.bit);
             return None;
@@ -213,7 +222,15 @@ impl<'w> Gate<'w> {
     #[expect(clippy::question_mark, reason = "`?` is a call in debug builds")]
     pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
         let now = self.pools.clock.now;
+        let has_codes = self.pools.has_codes();
         let Some(mut found) = self.pools.found::<T>() else { return None };
+        let pool = found.pool();
+        if has_codes && pool.cell.get_mut().contains(self.entity) {
+            let id = pool.tag.id.index();
+            let homes = &mut found.pools_mut().homes;
+            self.is_changed |= homes.is_part(id);
+            homes.note_lost(id);
+        }
         let pool = found.pool();
         if pool.tag.needs_care {
             return remove_with_care(found, self.entity, self.word);

@@ -285,10 +285,16 @@ impl Pools {
         find::<T>(&self.by_type)
     }
 
-    /// The signature bit of a component, if it has a pool.
-    pub(super) fn bit_of<T: Component>(&self) -> Option<u64> {
+    /// The number of a component, if it has a pool.
+    pub(super) fn id_of<T: Component>(&self) -> Option<usize> {
         // SAFETY: as in `get`; a tag is not what remains are in.
-        self.find::<T>().map(|pool| unsafe { &(*pool.as_ptr()).tag }.bit)
+        self.find::<T>().map(|pool| unsafe { &(*pool.as_ptr()).tag }.id.index())
+    }
+
+    /// Whether some types share bits of signatures (`codes.rs`).
+    #[inline(always)]
+    pub(super) fn has_codes(&self) -> bool {
+        self.list.len() > BITS
     }
 
     /// Whether a pointer leads to a pool of this type: C2 and C3, for the check in `create`. Not

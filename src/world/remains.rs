@@ -20,7 +20,6 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use super::codes::BITS;
 use super::despawn_batch::BLOCK;
 use super::pools::Pools;
 use crate::entity::Entity;
@@ -72,16 +71,16 @@ impl Pools {
         // Another thread may have been here in the meantime: then the list is empty, and no pool is touched.
         let mut pools = remains.iter().fold(0, |all, (_, pools)| all | pools);
         while pools != 0 {
-            let id = pools.trailing_zeros() as usize;
+            let bit = pools.trailing_zeros() as usize;
             pools &= pools - 1;
-            let mut pool = self.list[id];
+            let mut pool = self.list[self.homes.component_of(bit)];
             // SAFETY: owned by `list` (C3). Nothing has a reference to it (R1), and who wants one now waits for the lock.
             let pool = unsafe { pool.as_mut() };
             for some in remains.chunks(BLOCK) {
                 let (mut members, mut len) = ([some[0].0; BLOCK], 0);
                 for &(entity, pools) in some {
                     members[len] = entity;
-                    len += (pools >> id & 1) as usize;
+                    len += (pools >> bit & 1) as usize;
                 }
                 let waiting = pool.detach_all(&members[..len]);
                 debug_assert!(waiting == 0, "what needs a drop does not remain");
@@ -96,18 +95,18 @@ impl Pools {
     /// Returns the signature bits of pools where a value waits to be dropped.
     #[inline(always)]
     pub(crate) fn detach(&mut self, entity: Entity, signature: u64) -> u64 {
-        let mut left = signature;
         if self.homes.is_active() {
             self.homes.vacate(entity);
-            left &= !self.homes.heritable;
         }
         if !self.groups.is_empty() {
             let (groups, mut family) = self.split_with_remains();
             group::dying(groups, (entity, signature), &mut family);
         }
-        if self.len() > BITS {
+        if self.has_codes() {
             return self.detach_by_asking(entity, signature);
         }
+        // Nothing is, as long as there are no homes.
+        let mut left = signature & !self.homes.heritable;
         if left != signature {
             self.leave(entity, signature & !left);
         }
@@ -124,7 +123,7 @@ impl Pools {
         let Some(&first) = entities.first() else { return 0 };
         let pairs = || entities.iter().copied().zip(signatures.iter().copied());
         let in_any = pairs().fold(0, |all, (_, signature)| all | signature);
-        let by_bits = self.len() <= BITS;
+        let by_bits = !self.has_codes();
         let pools = Self::candidates(in_any, self.len());
         if by_bits && self.groups.is_empty() {
             let mut heritable = 0;
@@ -157,9 +156,16 @@ impl Pools {
     /// As `detach`, where a bit may stand for several pools.
     #[cold]
     fn detach_by_asking(&mut self, entity: Entity, signature: u64) -> u64 {
-        let mut waiting = 0;
+        let (mut waiting, mut stays) = (0, 0);
         for id in Self::candidates(signature, self.len()) {
-            waiting |= self.at_mut(id).detach(entity);
+            // It need not be in the pool, here as there.
+            match self.homes.heritable_bit(id) {
+                Some(bit) => stays |= bit,
+                None => waiting |= self.at_mut_with_remains(id).detach(entity),
+            }
+        }
+        if stays != 0 {
+            self.leave(entity, stays);
         }
         waiting
     }

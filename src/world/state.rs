@@ -211,7 +211,7 @@ impl World {
         debug_assert!(owners.all(|&entity| book.is_alive(entity)), "W2");
         self.restore_sorted(&Sorted::default());
         let gone = self.exchange(book, columns, Arriving::New, false, groups);
-        match homes.and_then(|homes| homes.renumbered(&ids, self.pools.len())) {
+        match homes.map(|homes| homes.renumbered(&ids, self.pools.len())) {
             Some(homes) => self.pools.homes = homes,
             // Rows are of no use without (A1).
             None => self.pools.dissolve(),

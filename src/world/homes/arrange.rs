@@ -16,26 +16,18 @@ impl World {
     /// # Complexity
     /// O(living entities and their components); a value is moved if it is not at its place.
     pub(super) fn arrange(&mut self) {
+        self.pools.choose();
         let able = self.pools.able();
-        let living: Vec<(Entity, u64)> =
-            self.entities.iter().map(|entity| (entity, self.signature(entity) & able)).collect();
+        let living = self.parts(able);
         self.pools.lay_out(&living, able);
     }
 }
 
 impl Pools {
-    /// Components whose pools may be arranged, as bits: those whose order belongs to nobody.
-    pub(super) fn able(&self) -> u64 {
-        if self.len() > BITS || self.len() == 0 {
-            return 0;
-        }
-        let is_able = |id: &usize| !self.at(*id).tag().is_owned && !self.at(*id).is_sorted();
-        (0..self.len()).filter(is_able).fold(0, |able, id| able | 1 << id)
-    }
-
     fn lay_out(&mut self, living: &[(Entity, u64)], able: u64) {
         let old = std::mem::take(&mut self.homes);
         let homes = &mut self.homes;
+        homes.chosen = old.chosen;
         homes.bound(able, living.len());
         // Ascending.
         let near = living.partition_point(|(entity, _)| entity.index() < homes.reach);
@@ -75,8 +67,9 @@ impl Pools {
         for id in 0..self.len() {
             bands.clear();
             let mut start = 0;
-            for (block, rows, mask) in self.homes.all_blocks() {
-                if mask >> id & 1 == 1 {
+            if let Some(bit) = self.homes.chosen.bit_of(id) {
+                let has_it = |block: &(u32, u32, u64)| block.2 >> bit & 1 == 1;
+                for (block, rows, _) in self.homes.all_blocks().filter(has_it) {
                     bands.push(Band { start, len: rows, block });
                     start += rows;
                 }

@@ -52,6 +52,7 @@ impl Clone for Homes {
             births: _,
             spare,
             gappy,
+            chosen,
             able,
             heritable,
             most,
@@ -80,6 +81,7 @@ impl Clone for Homes {
         (self.is_active, self.is_stale, self.rounds) = (*is_active, *is_stale, *rounds);
         (self.is_unfinished, self.sweep, self.most) = (*is_unfinished, *sweep, *most);
         self.spare.clone_from(spare);
+        self.chosen.clone_from(chosen);
         (self.able, self.restless, self.idle) = (*able, *restless, *idle);
         (self.reach, self.heritable) = (*reach, *heritable);
     }

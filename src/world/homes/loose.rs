@@ -6,7 +6,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::World;
-use super::super::codes::BITS;
 use crate::entity::Entity;
 use crate::sparse::{Register, Rows};
 
@@ -64,12 +63,14 @@ impl World {
             found.find(entities, rows, register);
             Arc::new(found)
         };
-        if component as usize >= BITS {
-            // One that the world does not know, or has come to know since the last round.
+        if component as usize >= self.pools.len() {
+            // One that the world does not know.
             return find();
         }
         let mut kept = self.pools.homes.loose.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.resize_with(BITS, Arc::default);
+        if kept.len() <= component as usize {
+            kept.resize_with(component as usize + 1, Arc::default);
+        }
         let kept = &mut kept[component as usize];
         let times = Some((stamp, register.changes()));
         if kept.times != times {

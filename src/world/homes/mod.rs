@@ -24,6 +24,7 @@
 
 mod arrange;
 mod check;
+mod chosen;
 mod copy;
 mod loose;
 #[cfg(feature = "serde")]
@@ -37,6 +38,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use self::chosen::Chosen;
 #[cfg(feature = "serde")]
 pub(crate) use self::copy::Sorted;
 use self::loose::AllLoose;
@@ -102,6 +104,8 @@ pub(crate) struct Homes {
     spare: BTreeSet<u32>,
     /// Archetypes that had gaps since the last round.
     gappy: Vec<u32>,
+    /// The components that bits of masks stand for.
+    chosen: Chosen,
     /// Components whose pools have a common order, as bits: those whose order belongs to nobody.
     able: u64,
     /// Those whose values another entity can take over when their own is dead.
@@ -148,12 +152,12 @@ impl Homes {
         self.is_active
     }
 
-    /// Whether there is something to work off, in a world of so many entities and pools.
+    /// Whether there is something to work off, in a world of so many entities.
     #[inline(always)]
-    fn is_due(&self, living: usize, pools: usize) -> bool {
+    fn is_due(&self, living: usize) -> bool {
         match self.is_active() {
             true => self.has_notes() || self.is_stale,
-            false => living >= SMALL && pools <= BITS,
+            false => living >= SMALL,
         }
     }
 
@@ -269,6 +273,33 @@ impl Homes {
         self.count_lost(before & !now);
     }
 
+    /// In a world of more types than a signature has bits: whether to have a component or not says where an entity
+    /// belongs.
+    #[inline]
+    pub(crate) fn is_part(&self, component: usize) -> bool {
+        self.chosen.bit_of(component).is_some_and(|bit| self.idle >> bit & 1 == 0)
+    }
+
+    /// In such a world: a living entity has lost a component.
+    pub(crate) fn note_lost(&mut self, component: usize) {
+        if let Some(bit) = self.chosen.bit_of(component).filter(|_| self.is_active()) {
+            self.count_lost(1 << bit);
+        }
+    }
+
+    /// Whether a component can be taken over from the dead; its bit then.
+    #[inline]
+    pub(crate) fn heritable_bit(&self, component: usize) -> Option<u64> {
+        let bit = 1 << self.chosen.bit_of(component)?;
+        (self.heritable & bit != 0).then_some(bit)
+    }
+
+    /// The number of the component that a bit of a mask stands for.
+    #[inline]
+    pub(super) fn component_of(&self, bit: usize) -> usize {
+        self.chosen.id_of(bit)
+    }
+
     /// A living entity has lost these components.
     #[inline(always)]
     fn count_lost(&mut self, mut components: u64) {
@@ -284,9 +315,9 @@ impl Homes {
 
     /// So many living entities have lost a component, which nobody has any more.
     pub(crate) fn note_emptied(&mut self, component: usize, members: usize) {
-        if self.is_active() && component < BITS {
+        if let Some(bit) = self.chosen.bit_of(component).filter(|_| self.is_active()) {
             self.lost.resize(BITS, 0);
-            let lost = &mut self.lost[component];
+            let lost = &mut self.lost[bit];
             *lost = lost.saturating_add(members as u32);
         }
     }
@@ -294,7 +325,8 @@ impl Homes {
     /// The order of a pool belongs to somebody else now, or to nobody any more. A world that was loaded, whose groups are
     /// built again, has homes without it already, and goes on with them.
     pub(crate) fn renew_for(&mut self, component: usize, is_taken: bool) {
-        if component < BITS && (self.able >> component & 1 == 1) == is_taken {
+        let bit = self.chosen.bit_of(component);
+        if bit.is_some_and(|bit| (self.able >> bit & 1 == 1) == is_taken) {
             self.renew();
         }
     }
@@ -302,11 +334,6 @@ impl Homes {
     /// All pools are to be laid out anew.
     pub(crate) fn renew(&mut self) {
         self.is_stale = self.is_active();
-    }
-
-    /// The components of an entity that may be part of its home.
-    fn part_of(&self, entity: Entity, signature: u64) -> u64 {
-        if entity.index() < self.reach { signature & self.able } else { 0 }
     }
 
     /// The archetype of these components.
@@ -329,6 +356,7 @@ impl Homes {
         lists.sum::<usize>()
             + self.register.heap_bytes()
             + self.loose.heap_bytes()
+            + self.chosen.heap_bytes()
             + self.blocks.capacity() * size_of::<Block>()
             + (self.gappy.capacity() + self.spare.len()) * size_of::<u32>()
             + self.archetypes.capacity() * size_of::<Archetype>()
@@ -356,7 +384,7 @@ impl World {
     /// Works off what was noted since the last time, if there is something.
     #[inline(always)]
     pub(crate) fn tidy(&mut self) {
-        if self.pools.homes.is_due(self.entities.len(), self.pools.len()) {
+        if self.pools.homes.is_due(self.entities.len()) {
             self.rehouse();
         }
     }
@@ -364,7 +392,7 @@ impl World {
     /// As [`tidy`](Self::tidy); goes on with what an earlier round has left, too.
     pub(super) fn tidy_at_refresh(&mut self) {
         let homes = &self.pools.homes;
-        if homes.is_due(self.entities.len(), self.pools.len()) || homes.is_due_at_refresh() {
+        if homes.is_due(self.entities.len()) || homes.is_due_at_refresh() {
             self.rehouse();
         }
     }
@@ -392,8 +420,12 @@ impl Pools {
         }
         impl ComponentVisitor for Mask<'_> {
             fn visit<T: Component>(&mut self) {
-                match self.pools.bit_of::<T>() {
-                    Some(bit) => self.bits |= bit,
+                match self.pools.id_of::<T>() {
+                    // One that is not chosen says nothing of where its owner belongs.
+                    Some(id) => {
+                        let bit = self.pools.homes.chosen.bit_of(id);
+                        self.bits |= bit.map_or(0, |bit| 1 << bit);
+                    }
                     None => self.is_known = false,
                 }
             }
@@ -413,9 +445,8 @@ impl Pools {
 
     /// Finds out which components can be taken over.
     pub(super) fn find_heritable(&mut self) {
-        let ids = (0..self.len()).filter(|_| self.len() <= BITS);
-        let heritable = ids.filter(|&id| self.at(id).is_heritable());
-        let heritable = heritable.fold(0, |all, id| all | 1 << id);
+        let heritable = self.chosen_ids().filter(|&(_, id)| self.at(id).is_heritable());
+        let heritable = heritable.fold(0, |all, (bit, _)| all | 1 << bit);
         self.homes.heritable = heritable & self.homes.able;
     }
 }

@@ -1,8 +1,9 @@
 //! Homes as numbers, for files.
 //!
 //! ```text
+//! with more than 64 columns: 64 × { column + 1, or 0 }
 //! able, restless, most, reach, rounds, is stale, is unfinished, sweep + 1 or 0, indices
-//! for each column       how often it was lost
+//! for each bit          how often its column was lost
 //! n                     then n × { core, usual }
 //! n archetypes          then n × { mask, is listed and used, vacant rows, n gaps, n × { gap, who had it }, n waiting, n × entity }
 //! n blocks              then n × { archetype and first row, n rows, n × tenant, or -1 }
@@ -12,12 +13,13 @@
 //! for each column       0, or n bands + 1, the least length, debt, n × block and start, n words, n × marks
 //! ```
 //!
-//! Bits of masks are columns of the file. What follows from the rest is not written: homes from tenants, the lengths of
+//! Bits of masks are columns of the file; with more than 64 columns, those that are named first. What follows from the rest is not written: homes from tenants, the lengths of
 //! bands and the spare blocks from their rows.
 
 use rustc_hash::FxHashMap;
 
 use super::super::codes::BITS;
+use super::chosen::Chosen;
 use super::rehouse::bits;
 use super::{Archetype, Block, Gap, Home, Homes};
 use crate::entity::{Entities, Entity};
@@ -44,19 +46,31 @@ impl Homes {
         rows: &[Option<&Rows>],
         slots: usize,
     ) -> Option<Vec<u64>> {
-        let known = ids.iter().filter(|&&id| id < BITS).fold(0, |all, id| all | 1 << id);
+        let known = ids.iter().filter_map(|&id| self.chosen.bit_of(id));
+        let known = known.fold(0, |all, bit| all | 1 << bit);
         let is_known = |archetype: &Archetype| archetype.mask & !known == 0;
         let indices = self.register.len();
-        let is_recorded = self.is_active && ids.len() <= BITS && indices <= slots;
+        let is_recorded = self.is_active && indices <= slots;
         if !is_recorded || !self.archetypes.iter().all(is_known) {
             return None;
         }
-        let mask = |mask: u64| {
-            let columns =
-                ids.iter().enumerate().filter(|&(_, &id)| id < BITS && mask >> id & 1 == 1);
-            columns.fold(0, |all, (column, _)| all | 1_u64 << column)
+        // By bit of a mask in the file: the component that it stands for.
+        let (mut out, by_bit) = match ids.len() <= BITS {
+            true => (Vec::new(), ids.to_vec()),
+            false => {
+                let by_bit: Vec<usize> = (0..BITS).map(|bit| self.chosen.id_of(bit)).collect();
+                let column = |id| ids.iter().position(|other| other == id);
+                let columns = by_bit.iter().map(|id| column(id).map_or(0, |at| at as u64 + 1));
+                (columns.collect(), by_bit)
+            }
         };
-        let mut out = vec![
+        let mask = |mask: u64| {
+            let has = |&(_, &id): &(usize, &usize)| {
+                self.chosen.bit_of(id).is_some_and(|bit| mask >> bit & 1 == 1)
+            };
+            by_bit.iter().enumerate().filter(has).fold(0, |all, (bit, _)| all | 1_u64 << bit)
+        };
+        out.extend([
             mask(self.able),
             mask(self.restless),
             self.most as u64,
@@ -66,8 +80,9 @@ impl Homes {
             u64::from(self.is_unfinished),
             self.sweep.map_or(0, |next| u64::from(next) + 1),
             indices as u64,
-        ];
-        out.extend(ids.iter().map(|&id| u64::from(self.lost.get(id).copied().unwrap_or(0))));
+        ]);
+        let lost = |&id: &usize| self.lost.get(self.chosen.bit_of(id)?).copied();
+        out.extend(by_bit.iter().map(|id| u64::from(lost(id).unwrap_or(0))));
         let mut usual: Vec<(u64, u64)> =
             self.usual.iter().map(|(&core, &usual)| (mask(core), mask(usual))).collect();
         usual.sort_unstable();
@@ -126,14 +141,15 @@ impl Homes {
         spend: &mut dyn FnMut(usize) -> Result<(), String>,
     ) -> Result<(Self, Vec<Option<Rows>>), String> {
         let mut from = Numbers(numbers);
-        if columns.len() > BITS {
-            return Err("no world with so many components has homes".to_owned());
-        }
-        let all = if columns.len() == BITS { u64::MAX } else { (1 << columns.len()) - 1 };
         // For what is made of each number, tables included.
         spend(from.0.len().saturating_mul(28))?;
         let mut homes = Self { is_active: true, ..Self::default() };
-        (homes.able, homes.restless) = (from.below(all, "mask")?, from.below(all, "mask")?);
+        let all = match columns.len() {
+            0..BITS => (1 << columns.len()) - 1,
+            BITS => u64::MAX,
+            _ => homes.read_chosen(&mut from, columns.len())?,
+        };
+        (homes.able, homes.restless) = (from.mask(all)?, from.mask(all)?);
         // A file must not make a world reserve memory for ids that it does not have.
         let most = book.near_slots().len() as u64 * 16 + (1 << 20);
         homes.most = from.next()?.min(most) as usize;
@@ -147,13 +163,13 @@ impl Homes {
         spend(indices as usize * size_of::<Home>())?;
         homes.register.reserve(indices as usize);
         homes.lost = vec![0; BITS];
-        for lost in &mut homes.lost[..columns.len()] {
+        for lost in &mut homes.lost[..columns.len().min(BITS)] {
             *lost = from.below(1 << 31, "count")? as u32;
         }
         let usual = from.count(2)?;
         spend(usual.saturating_mul(64))?;
         for _ in 0..usual {
-            let (core, usual) = (from.below(all, "mask")?, from.below(all, "mask")?);
+            let (core, usual) = (from.mask(all)?, from.mask(all)?);
             homes.usual.insert(core, usual);
         }
         let archetypes = from.count(5)?;
@@ -189,13 +205,32 @@ impl Homes {
         }
     }
 
+    /// Reads which columns the bits of masks stand for; returns those bits.
+    fn read_chosen(
+        &mut self,
+        from: &mut Numbers<impl ExactSizeIterator<Item = u64>>,
+        columns: usize,
+    ) -> Result<u64, String> {
+        let mut chosen = [None; BITS];
+        for bit in 0..BITS {
+            let column = from.below(columns as u64, "column")? as usize;
+            chosen[bit] = column.checked_sub(1);
+            if chosen[bit].is_some() && chosen[..bit].contains(&chosen[bit]) {
+                return Err(format!("two bits stand for column {}", column - 1));
+            }
+        }
+        self.chosen = Chosen::new(chosen);
+        let used = chosen.iter().enumerate().filter(|(_, column)| column.is_some());
+        Ok(used.fold(0, |all, (bit, _)| all | 1 << bit))
+    }
+
     fn read_archetype(
         &mut self,
         from: &mut Numbers<impl ExactSizeIterator<Item = u64>>,
         all: u64,
     ) -> Result<(), String> {
         let number = self.archetypes.len() as u32;
-        let mask = from.below(all, "mask")?;
+        let mask = from.mask(all)?;
         if mask == 0 || self.by_mask.insert(mask, number).is_some() {
             return Err(format!("an archetype of {mask:#b} is none, or is there twice"));
         }
@@ -338,7 +373,10 @@ impl Homes {
             let (block, start) = split(from.next()?);
             let archetype = self.blocks.get(block as usize).map(|block| block.archetype as usize);
             let len = self.register.rows_of(block).unwrap_or(0) as u32;
-            let is_able = archetype.is_some_and(|at| self.archetypes[at].mask >> column & 1 == 1);
+            let bit = self.chosen.bit_of(column);
+            let has_it =
+                |at: usize| bit.is_some_and(|bit| self.archetypes[at].mask >> bit & 1 == 1);
+            let is_able = archetype.is_some_and(has_it);
             if !is_able || len == 0 || start < end {
                 return Err(format!("column {column} has no place for block {block} at {start}"));
             }
@@ -367,10 +405,15 @@ impl Homes {
         Ok(Some(rows))
     }
 
-    /// The same for components with these numbers, of so many; nothing, if they are more than masks have bits.
-    pub(crate) fn renumbered(mut self, ids: &[usize], pools: usize) -> Option<Self> {
+    /// The same for components with these numbers, by column, in a world of so many.
+    pub(crate) fn renumbered(mut self, ids: &[usize], pools: usize) -> Self {
         if pools > BITS {
-            return None;
+            // Bits stand for other columns than their own, or for components with other numbers.
+            let columns = (0..BITS).map(|bit| self.chosen.id_of(bit));
+            let chosen = Chosen::new(columns.map(|column| ids.get(column).copied()));
+            self.chosen = chosen;
+            self.idle = self.find_idle();
+            return self;
         }
         let mask = |columns: u64| bits(columns).fold(0, |all, column| all | 1_u64 << ids[column]);
         (self.able, self.restless) = (mask(self.able), mask(self.restless));
@@ -383,7 +426,7 @@ impl Homes {
         self.by_mask = by_mask.collect::<FxHashMap<u64, u32>>();
         let lost = std::mem::replace(&mut self.lost, vec![0; BITS]);
         ids.iter().zip(lost).for_each(|(&id, lost)| self.lost[id] = lost);
-        Some(self)
+        self
     }
 }
 
@@ -395,11 +438,19 @@ impl<I: ExactSizeIterator<Item = u64>> Numbers<I> {
         self.0.next().ok_or_else(|| "it ends too early".to_owned())
     }
 
-    /// A number up to a limit, which is all bits of a mask, or one more than any other number.
+    /// A number up to a limit.
     fn below(&mut self, most: u64, what: &str) -> Result<u64, String> {
         match self.next()? {
             number if number <= most => Ok(number),
             number => Err(format!("{number} is no {what}")),
+        }
+    }
+
+    /// A mask of some of these bits.
+    fn mask(&mut self, all: u64) -> Result<u64, String> {
+        match self.next()? {
+            mask if mask & !all == 0 => Ok(mask),
+            mask => Err(format!("{mask:#b} is no mask of {all:#b}")),
         }
     }
 

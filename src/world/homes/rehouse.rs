@@ -1,7 +1,6 @@
 //! Gives strays a home.
 
 use super::super::World;
-use super::super::codes::BITS;
 use super::super::pools::Pools;
 use super::shrink::BUDGET;
 use super::{Archetype, Block, Gap, Home, Homes};
@@ -41,10 +40,7 @@ impl World {
     }
 
     fn work_off(&mut self) {
-        let (living, pools) = (self.entities.len(), self.pools.len());
-        if pools > BITS {
-            return self.pools.dissolve();
-        }
+        let living = self.entities.len();
         self.pools.clear();
         let able = self.pools.able();
         let homes = &mut self.pools.homes;
@@ -56,9 +52,11 @@ impl World {
         homes.rounds += 1;
         let is_end = homes.rounds.is_multiple_of(WINDOW);
         // Soon at first: until it is known, each toggle of such a component moves an entity.
-        if is_end || homes.rounds.is_power_of_two() && homes.rounds > 2 {
+        let is_early = homes.rounds.is_power_of_two() && homes.rounds > 2;
+        if is_end || is_early {
             self.pools.find_restless(living);
-            if self.pools.homes.is_stale || self.pools.homes.is_scattered(living) {
+            let is_poor = is_early && self.pools.is_choice_poor(living);
+            if self.pools.homes.is_stale || is_poor || self.pools.homes.is_scattered(living) {
                 return self.arrange();
             }
         }
@@ -69,8 +67,8 @@ impl World {
         let mut round = Round::default();
         for entity in strays.drain(..) {
             if let Some(signature) = self.living_signature(entity) {
-                let signature = self.pools.homes.part_of(entity, signature);
-                self.pools.homes.leave(entity, signature, &mut round);
+                let part = self.pools.part_of(entity, signature);
+                self.pools.homes.leave(entity, part, &mut round);
             }
         }
         self.pools.homes.strays = strays;
@@ -286,12 +284,12 @@ impl Pools {
         }
         let pools = round.movers.iter().fold(round.shaken, |all, mover| all | mover.1);
         let mut list = Vec::with_capacity(round.movers.len());
-        for id in bits(pools) {
+        for bit in bits(pools) {
             list.clear();
             list.extend(
-                round.movers.iter().filter(|mover| mover.1 >> id & 1 == 1).map(|mover| mover.0),
+                round.movers.iter().filter(|mover| mover.1 >> bit & 1 == 1).map(|mover| mover.0),
             );
-            let (homes, pool) = self.homes_and(id);
+            let (homes, pool) = self.homes_and_bit(bit);
             pool.rehouse(&list, &homes.register);
         }
         for number in round.archetypes {
@@ -317,8 +315,8 @@ impl Pools {
         }
         let blocks = self.homes.open_blocks(number, &waiting);
         let waiting: Vec<u32> = waiting.iter().map(|entity| entity.index()).collect();
-        for id in bits(self.homes.archetypes[number as usize].mask) {
-            let (homes, pool) = self.homes_and(id);
+        for bit in bits(self.homes.archetypes[number as usize].mask) {
+            let (homes, pool) = self.homes_and_bit(bit);
             for (&block, some) in blocks.iter().zip(waiting.chunks(LONGEST)) {
                 pool.add_band(some, block, &homes.register);
             }
@@ -327,7 +325,7 @@ impl Pools {
 
     /// Forgets all homes: from now on everything is looked up.
     pub(crate) fn dissolve(&mut self) {
-        self.homes = Homes::default();
+        self.homes = Homes { chosen: self.homes.chosen.clone(), ..Homes::default() };
         for id in 0..self.len() {
             let (homes, pool) = self.homes_and(id);
             pool.line_up(&[], &homes.register);

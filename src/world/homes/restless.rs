@@ -22,13 +22,17 @@ impl Pools {
     /// Finds out which components come and go all the time, and joins archetypes that differ in them only.
     pub(super) fn find_restless(&mut self, living: usize) {
         let (rounds, before) = (self.homes.rounds as usize, self.homes.restless);
-        for id in 0..self.homes.lost.len().min(self.len()) {
+        for bit in 0..self.homes.lost.len() {
+            let id = self.homes.chosen.id_of(bit);
+            if id >= self.len() {
+                continue;
+            }
             let members = self.at_mut(id).map_mut().entities().len();
-            let lost = self.homes.lost[id] as usize;
+            let lost = self.homes.lost[bit] as usize;
             if lost * 400 > members * rounds + 1600 {
-                self.homes.restless |= 1 << id;
+                self.homes.restless |= 1 << bit;
             } else if rounds >= 256 && lost * 2000 < members * rounds && members >= super::SMALL {
-                self.homes.restless &= !(1 << id);
+                self.homes.restless &= !(1 << bit);
             }
         }
         if rounds >= 256 {
@@ -91,8 +95,8 @@ impl Pools {
         let mut gaps = std::mem::take(&mut source.gaps);
         let mut waiting = std::mem::take(&mut source.waiting);
         let (rows, used) = (std::mem::take(&mut source.rows), std::mem::take(&mut source.used));
-        for id in bits(without) {
-            let (_, pool) = self.homes_and(id);
+        for bit in bits(without) {
+            let (_, pool) = self.homes_and_bit(bit);
             blocks.iter().for_each(|&block| pool.cut_band(block, 0));
         }
         let homes = &mut self.homes;
@@ -152,9 +156,9 @@ impl World {
         for index in first..last as u32 {
             if let Some(entity) = self.entities.at(index) {
                 let signature = self.signature(entity);
+                let part = self.pools.part_of(entity, signature);
                 let homes = &mut self.pools.homes;
-                let (home, key) =
-                    (homes.register.home(index), homes.key(homes.part_of(entity, signature)));
+                let (home, key) = (homes.register.home(index), homes.key(part));
                 if home.is_row() && homes.mask_of(home) != key {
                     homes.note(entity);
                 }

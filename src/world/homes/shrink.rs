@@ -53,8 +53,8 @@ impl Pools {
             let rows = kept.saturating_sub(first).min(archetype.rows - first);
             archetype.rows = first + rows;
             self.homes.register.trim(block, rows as usize);
-            for id in bits(mask) {
-                self.homes_and(id).1.cut_band(block, rows as usize);
+            for bit in bits(mask) {
+                self.homes_and_bit(bit).1.cut_band(block, rows as usize);
             }
             if rows > 0 {
                 break;
