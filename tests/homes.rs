@@ -554,6 +554,22 @@ fn whoever_gets_a_component_that_a_dead_one_had_moves_in_worlds_of_many_types() 
 }
 
 #[test]
+fn whoever_loses_a_component_leaves_its_row_in_worlds_of_many_types() {
+    let mut world = World::new();
+    for_crowd!(register(&mut world));
+    world.spawn_batch((0..300).map(|n| (A(n), B(n))));
+    let ids: Vec<Entity> = (0..600).map(|n| world.spawn((A(n), B(n), N::<20>(n)))).collect();
+    world.refresh();
+    for &id in &ids[100..109] {
+        world.remove::<N<20>>(id).unwrap().unwrap();
+    }
+    world.refresh();
+    world.verify().unwrap();
+    let explanation = world.query::<(&A, &N<20>)>().explain();
+    assert_eq!((explanation.matches, explanation.loose), (591, 0), "{explanation}");
+}
+
+#[test]
 fn a_component_that_comes_and_goes_moves_nothing_in_worlds_of_many_types() {
     let mut world = World::new();
     for_crowd!(register(&mut world));
