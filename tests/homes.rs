@@ -457,6 +457,45 @@ fn an_explanation_says_how_blocks_are_walked_or_why_not() {
 }
 
 #[test]
+fn long_blocks_are_one_stretch_as_far_as_they_touch_in_all_pools() {
+    for has_others in [false, true] {
+        let mut world = World::new();
+        world.spawn_batch((0..9000).map(|n| (A(n), B(n))));
+        if has_others {
+            // They lie between the blocks of the two kinds in the pool of `A` only.
+            world.spawn_batch((0..3000).map(A));
+        }
+        let ids: Vec<Entity> = world.spawn_batch((0..3000).map(|n| (A(n), B(n), D(n)))).collect();
+        world.refresh();
+        let last = ids[2999];
+        if !has_others {
+            // One that is loose ends a stretch.
+            let mut pool = world.pool_mut::<B>();
+            let value = pool.remove(ids[1500]).unwrap();
+            pool.insert(ids[1500], value).unwrap();
+        }
+        let query = world.query::<(Entity, &A, &B)>();
+        let runs: Vec<usize> = query.runs().map(|(ids, ..)| ids.len()).collect();
+        let in_two: &[usize] = if has_others { &[9000, 3000] } else { &[10_500] };
+        assert_eq!(runs[..in_two.len()], *in_two, "{}", query.explain());
+        let mut found: Vec<Entity> = Vec::new();
+        for (id, a, b) in &query {
+            assert_eq!(a.0, b.0);
+            found.push(id);
+        }
+        let mut folded: Vec<Entity> = Vec::new();
+        query.iter().for_each(|(id, a, b)| {
+            assert_eq!(a.0, b.0);
+            folded.push(id);
+        });
+        assert!(found == folded && found.len() == 12_000 && found.contains(&last));
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), 12_000);
+    }
+}
+
+#[test]
 fn the_65th_component_leaves_homes_as_they_are() {
     let (mut world, ids) = arranged(300);
     let id = ids[0];

@@ -82,6 +82,35 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         (Asked { band, row, len, refused, extra, first }, place)
     }
 
+    /// Lets a stretch that ends with a band go on over the bands behind it, as far as all their rows match and lie behind
+    /// it in every pool; `next` is the number of the first of them. Returns the number of the first one that is not part of it.
+    #[inline]
+    fn join(
+        self,
+        columns: &Columns<'a>,
+        rows: &Rows,
+        (mut next, end): (usize, usize),
+        stretch: &mut Stretch<D>,
+    ) -> usize {
+        while let Some(&band) = rows.bands().get(next) {
+            let at = stretch.driver_at + stretch.len;
+            // After a short one a new loop costs as much as to find out that it is not needed.
+            if stretch.len < ROWS || at >= end || band.start as usize != at {
+                break;
+            }
+            let len = band.end().min(end) - at;
+            let (asked, place) = self.asked(columns, rows, (band, at, len));
+            let goes_on = |place| D::is_same(D::step(stretch.place, stretch.len), place);
+            if !place.is_some_and(goes_on) || columns.survey(rows, asked, true) != Together::All {
+                break;
+            }
+            self.check_run(at, len, D::step(stretch.place, stretch.len));
+            stretch.len += len;
+            next += 1;
+        }
+        next
+    }
+
     /// The next stretch from position `at` of the driver on, and from where to go on.
     // By value: if no address of an iterator escapes, its state stays in registers between two calls.
     #[inline(never)]
@@ -124,9 +153,11 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
                 let driver_at = *at;
                 match (columns.survey(rows, asked, place.is_some()), place) {
                     (Together::All, Some(place)) => {
-                        *at = stop;
                         self.check_run(driver_at, asked.len, place);
-                        return Some(Stretch { driver_at, len: asked.len, place });
+                        let mut stretch = Stretch { driver_at, len: asked.len, place };
+                        self.join(&columns, rows, (ahead.band + 1, end), &mut stretch);
+                        *at = driver_at + stretch.len;
+                        return Some(stretch);
                     }
                     (Together::None, _) => {
                         *at = stop;
@@ -188,8 +219,9 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
         let (mut at, end, mut folded) = (range.start, range.end, start);
         let Some(rows) = self.rows else { return folded };
         let columns = self.columns();
-        let first = rows.bands().partition_point(|band| band.end() <= at);
-        for &band in &rows.bands()[first..] {
+        let mut next = rows.bands().partition_point(|band| band.end() <= at);
+        while let Some(&band) = rows.bands().get(next) {
+            next += 1;
             let (start, stop) = (end.min(band.start as usize), end.min(band.end()));
             if at < start {
                 folded = self.fold_others::<M, A>(at..start, folded, &mut step);
@@ -202,8 +234,11 @@ impl<'a, D: QueryData, F: QueryFilter> Views<'a, D, F> {
             match (columns.survey(rows, asked, place.is_some()), place) {
                 (Together::All, Some(place)) => {
                     self.check_run(at, asked.len, place);
-                    let stretch = Stretch { driver_at: at, len: asked.len, place };
+                    let mut stretch = Stretch { driver_at: at, len: asked.len, place };
+                    next = self.join(&columns, rows, (next, end), &mut stretch);
+                    at += stretch.len;
                     folded = self.fold_stretch::<M, A>(stretch, folded, &mut step);
+                    continue;
                 }
                 (Together::None, _) => {}
                 _ => {
