@@ -6,7 +6,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::Rng;
+use common::{Extra as N, Rng, register_crowd};
 use esker::prelude::*;
 use esker::query::{NoBlocks, WalkKind};
 use esker::world::GroupId;
@@ -25,15 +25,7 @@ struct Status(u64);
 
 type Model = BTreeMap<Entity, [Option<u64>; 5]>;
 
-/// One of many types.
-#[derive(Debug)]
-struct N<const K: usize>(u64);
-
-impl<const K: usize> Component for N<K> {
-    type Storage = esker::storage::Packed<Self>;
-}
-
-/// Calls a function for seventy of them: with these, types share bits of signatures.
+/// Calls a function for each of the types of a crowd.
 macro_rules! for_crowd {
     ($call:ident($($with:expr),*)) => {
         for_crowd!(@ $call, ($($with),*):
@@ -42,10 +34,6 @@ macro_rules! for_crowd {
     };
     (@ $call:ident, $with:tt: $($k:literal)*) => { $(for_crowd!(@@ $call, $k, $with);)* };
     (@@ $call:ident, $k:literal, ($($with:expr),*)) => { $call::<$k>($($with),*) };
-}
-
-fn register<const K: usize>(world: &mut World) {
-    world.register::<N<K>>();
 }
 
 fn give<const K: usize>(world: &mut World, id: Entity) {
@@ -216,7 +204,7 @@ fn walks_of_an_arranged_world_are_those_of_a_model() {
         // The last ones have many types: before all others, or from some step on.
         let is_crowded = seed > 12;
         if is_crowded && seed % 3 != 0 {
-            for_crowd!(register(&mut world));
+            register_crowd(&mut world);
         }
         for n in 0..400 + rng.below(600) as u64 {
             let kind = rng.below(5);
@@ -224,7 +212,7 @@ fn walks_of_an_arranged_world_are_those_of_a_model() {
         }
         for step in 0..60 {
             if is_crowded && step == 20 {
-                for_crowd!(register(&mut world));
+                register_crowd(&mut world);
             }
             if is_crowded && step % 8 == 1 {
                 // Others become the ones with the most members, and nobody has them any more.
@@ -527,7 +515,7 @@ fn the_65th_component_leaves_homes_as_they_are() {
 #[test]
 fn components_with_many_members_have_homes_whatever_their_number() {
     let mut world = World::new();
-    for_crowd!(register(&mut world));
+    register_crowd(&mut world);
     // All of these come after the 64th. At first others have more members.
     let few: Vec<Entity> = (0..300).map(|n| world.spawn((N::<1>(n), N::<2>(n)))).collect();
     world.refresh();
@@ -560,7 +548,7 @@ fn take_over<const K: usize>() {
     }
     let late = |n| (A(n), N::<64>(n), N::<65>(n), N::<66>(n), N::<67>(n), N::<68>(n), N::<69>(n));
     let mut world = World::new();
-    for_crowd!(register(&mut world));
+    register_crowd(&mut world);
     let ids: Vec<Entity> = (0..300).map(|n| world.spawn(late(n))).collect();
     let mut other = world.spawn((A(0), N::<K>(0)));
     world.spawn_batch((0..300).map(|n| (A(n), N::<K>(n))));
@@ -595,7 +583,7 @@ fn whoever_gets_a_component_that_a_dead_one_had_moves_in_worlds_of_many_types() 
 #[test]
 fn whoever_loses_a_component_leaves_its_row_in_worlds_of_many_types() {
     let mut world = World::new();
-    for_crowd!(register(&mut world));
+    register_crowd(&mut world);
     world.spawn_batch((0..300).map(|n| (A(n), B(n))));
     let ids: Vec<Entity> = (0..600).map(|n| world.spawn((A(n), B(n), N::<20>(n)))).collect();
     world.refresh();
@@ -611,7 +599,7 @@ fn whoever_loses_a_component_leaves_its_row_in_worlds_of_many_types() {
 #[test]
 fn a_component_that_comes_and_goes_moves_nothing_in_worlds_of_many_types() {
     let mut world = World::new();
-    for_crowd!(register(&mut world));
+    register_crowd(&mut world);
     let ids: Vec<Entity> = (0..900).map(|n| world.spawn((A(n), B(n)))).collect();
     let round = |world: &mut World, n: usize| {
         for id in ids.iter().skip(n % 8).step_by(8) {
@@ -636,7 +624,7 @@ fn a_component_that_comes_and_goes_moves_nothing_in_worlds_of_many_types() {
 #[test]
 fn values_that_are_replaced_move_nobody_in_worlds_of_many_types() {
     let mut world = World::new();
-    for_crowd!(register(&mut world));
+    register_crowd(&mut world);
     let ids: Vec<Entity> = (0..600).map(|n| world.spawn((A(n), B(n)))).collect();
     world.refresh();
     let order = world.pool::<A>().entities().to_vec();

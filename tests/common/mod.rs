@@ -238,3 +238,23 @@ fn silence_what_is_planned() {
         }));
     });
 }
+
+/// How many types [`register_crowd`] makes known.
+pub const CROWD: usize = 70;
+
+/// One of many component types.
+#[derive(Debug)]
+pub struct Extra<const K: usize>(pub u64);
+
+impl<const K: usize> esker::Component for Extra<K> {
+    type Storage = esker::storage::Packed<Self>;
+}
+
+/// Makes seventy component types known: with these, types share bits of signatures.
+pub fn register_crowd(world: &mut esker::World) {
+    macro_rules! register {
+        ($($k:literal)*) => { $(world.register::<Extra<$k>>();)* };
+    }
+    register!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34);
+    register!(35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69);
+}
