@@ -55,8 +55,8 @@ const OPERATIONS: [Operation; 37] = [
     ("query_1", fives, counted_query_1),
     ("query_2", fives, counted_query_2),
     ("query_5", fives, counted_query_5),
-    ("query_2_by_runs", walked_fives, counted_query_2),
-    ("query_2_by_list", walked_mix, counted_query_2),
+    ("query_2_in_one_order", walked_fives, counted_query_2),
+    ("query_2_by_look_ups", walked_mix, counted_query_2),
     ("query_2_in_a_group", grouped_pairs, counted_query_2),
     ("small_query_2", few, counted_small_query_2),
     ("small_query_5", few, counted_small_query_5),
@@ -147,14 +147,14 @@ fn few() -> State {
     state
 }
 
-/// As `fives`, with a plan for the query of two.
+/// As `fives`; the pools are known to be in one order.
 fn walked_fives() -> State {
     let state = fives();
     walk_twice(&state.world);
     state
 }
 
-/// Pools in different orders, with a plan for the query of two.
+/// Pools in different orders, which were compared.
 fn walked_mix() -> State {
     let mut state = empties();
     for at in 0..N {
@@ -169,7 +169,7 @@ fn walked_mix() -> State {
     state
 }
 
-/// After the second walk there is a plan.
+/// The second walk compares the pools.
 fn walk_twice(world: &World) {
     for _ in 0..2 {
         world.query::<(&mut A, &B)>().iter_mut().for_each(|(a, b)| a.0[0] += b.0[0]);

@@ -78,7 +78,6 @@ mod growth;
 mod heap;
 mod journal;
 mod page;
-mod plan;
 mod prefetch;
 pub mod query;
 pub mod schedule;

@@ -362,7 +362,7 @@ fn a_query_that_is_driven_by_a_component_keeps_its_order_beside_groups() {
     }
     world.pool_mut::<C>().sort_pairs_by(|a, b| b.0.cmp(&a.0)).unwrap();
 
-    // Thrice: the later walks may have a plan.
+    // Thrice: the later walks may know more.
     for _ in 0..3 {
         let query = world.query::<(Entity, &A, &B, &C)>().drive_by::<C>();
         let order: Vec<Entity> = query.iter().map(|item| item.0).collect();

@@ -411,7 +411,7 @@ fn pools_that_are_sorted_or_owned_stay_as_they_are() {
     world.refresh();
     world.verify().unwrap();
     let free = world.query::<(&A, &C)>().explain();
-    assert!(free.blocks > 0 || free.way == WalkKind::Runs, "{free}");
+    assert!(free.blocks > 0 || free.way == WalkKind::OneRun, "{free}");
 }
 
 #[test]

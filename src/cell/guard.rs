@@ -253,17 +253,6 @@ unsafe impl<T: ?Sized + Send> Send for Write<'_, T> {}
 unsafe impl<T: ?Sized + Sync> Sync for Write<'_, T> {}
 
 impl<'a, T: ?Sized> Read<'a, T> {
-    /// The borrow without the guard, if there is no mark to be taken back.
-    #[inline]
-    pub(crate) fn into_unmarked(self) -> Result<&'a T, Self> {
-        match self.borrow.0 {
-            // SAFETY: who made a guard without a mark has promised that nobody writes as long as
-            // `'a` lasts.
-            None => Ok(unsafe { self.value.as_ref() }),
-            Some(_) => Err(self),
-        }
-    }
-
     /// Narrows the borrow to a part of the value.
     pub(crate) fn part<U: ?Sized>(self, part: impl FnOnce(&T) -> &U) -> Read<'a, U> {
         Read { value: NonNull::from(part(&self)), borrow: self.borrow }

@@ -1,6 +1,6 @@
 //! The filters `Added`, `Changed` and `Reacted`: what is new.
 //!
-//! They look at ticks, not at structure, so they take no part in plans. A query that requires one
+//! They look at ticks, not at structure, so blocks say nothing about them. A query that requires one
 //! of them walks the entities that pass it, found by the summaries of the ticks: its cost follows
 //! what changed, not what is there.
 

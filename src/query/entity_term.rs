@@ -82,9 +82,6 @@ macro_rules! entity_term {
             }
 
             #[inline]
-            fn save((): (), _: &mut Vec<u32>) {}
-
-            #[inline]
             fn load(_: &[u32]) {}
 
             #[inline]

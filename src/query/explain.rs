@@ -4,14 +4,13 @@ use std::fmt;
 
 use super::Query;
 use super::filter::QueryFilter;
-use super::held::{Shape, needs};
+use super::held::needs;
+use super::matches::piece;
 use super::merged::Merged;
-use super::piece::Views;
-use super::planner::piece;
+use super::piece::{Views, Way};
 use super::prefix::covering;
 use super::survey::{Column, Part, Role, Surveyor, UNKNOWN};
 use super::term::QueryData;
-use crate::plan::{Finding, Kind};
 use crate::sparse::Rows;
 use crate::world::World;
 
@@ -71,24 +70,18 @@ pub enum NoBlocks {
     },
 }
 
-/// How a walk goes, and why.
+/// How a walk finds the matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WalkKind {
-    /// By runs that are known: slice after slice.
-    Runs,
-    /// By a plan that lists the place of every match, because runs are short.
-    List,
+    /// As one run: there is one pool, all pools are known to be in one order, or the members of a group are walked.
+    OneRun,
     /// Along blocks, in which entities that have the same components lie side by side; others are looked up.
     Blocks,
-    /// Without a plan, which would be no better: there is one pool, or there are few entities.
-    Simple,
-    /// Without a plan, because a pool has changed since the query was walked last. The second walk
-    /// from now on has one, if nothing changes.
-    Changed,
-    /// Without a plan, because that would not fit into the memory for plans; see
-    /// [`WorldBuilder::plan_memory`](crate::world::WorldBuilder::plan_memory).
-    TooBig,
+    /// At positions that a filter of changes knows.
+    Picked,
+    /// By look-ups. As long as pools are in one order, slices of them are compared instead.
+    Direct,
 }
 
 impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
@@ -111,23 +104,15 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// ```
     pub fn explain(&self) -> Explanation {
         let (views, survey) = self.held.survey();
-        let runs = Merged::new(piece(views, &survey, None));
-        let (matches, runs) =
-            runs.fold((0, 0), |(matches, runs), run| (matches + run.len, runs + 1));
-        let way = if survey.is_aligned() && survey.pools > 1 {
-            WalkKind::Runs
-        } else if survey.is_simple() {
-            WalkKind::Simple
-        } else if views.rows.is_some() {
-            WalkKind::Blocks
-        } else {
-            match self.held.opening.world.plans().find(&Shape { views, survey: &survey }) {
-                Finding::Plan(plan) if plan.kind() == Kind::Runs => WalkKind::Runs,
-                Finding::Plan(_) => WalkKind::List,
-                Finding::TooBig => WalkKind::TooBig,
-                Finding::New | Finding::Unchanged => WalkKind::Changed,
-            }
+        let whole = piece(views, &survey);
+        let way = match whole.way {
+            Way::Aligned => WalkKind::OneRun,
+            Way::Bands(_) => WalkKind::Blocks,
+            Way::Picked(_) => WalkKind::Picked,
+            Way::Direct(_) => WalkKind::Direct,
         };
+        let (matches, runs) =
+            Merged::new(whole).fold((0, 0), |(matches, runs), run| (matches + run.len, runs + 1));
         let driver = survey.driver.map(|driver| (driver.key)().name());
         let driver_len = survey.places.map_or(views.entities.len(), <[u32]>::len);
         let is_part = survey.driver.is_some_and(|driver| driver_len < driver.entities.len());
@@ -227,13 +212,9 @@ impl fmt::Display for Explanation {
                 let word = if *blocks == 1 { "block" } else { "blocks" };
                 return write!(f, "along {blocks} {word}; {loose} entities are looked up");
             }
-            WalkKind::Runs => "by runs that are known",
-            WalkKind::List => "by a plan that lists every match, because the runs are short",
-            WalkKind::Simple => "without a plan, which would be no better",
-            WalkKind::Changed => "without a plan: not walked twice since one of its pools changed",
-            WalkKind::TooBig => {
-                "without a plan, which would take more than the world's `plan_memory`"
-            }
+            WalkKind::OneRun => "as one run that is known",
+            WalkKind::Picked => "at positions where something has changed",
+            WalkKind::Direct => "by look-ups",
         })?;
         match self.no_blocks {
             None | Some(NoBlocks::NotNeeded) => Ok(()),

@@ -41,7 +41,7 @@ pub trait QueryFilter: Sealed {
     #[doc(hidden)]
     const IS_OPEN: bool;
 
-    /// Whether it depends on more than structure, so that no plan can know who passes.
+    /// Whether it depends on more than structure, so that structure cannot tell who passes.
     #[doc(hidden)]
     const IS_TIMED: bool;
 

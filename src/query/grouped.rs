@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::merged::Merged;
-use super::piece::{Guess, Piece, Views};
+use super::piece::{Piece, Views};
 use super::prefix::aligned;
 use super::runs::SliceData;
 use super::term::QueryData;
@@ -179,7 +179,7 @@ impl<D: QueryData> Grouped<'_, D> {
         let (world, exceptions) = (held.opening.world, &held.exceptions);
         let views =
             Views { data, filter: (), entities, world, is_sure: true, rows: None, exceptions };
-        Piece::direct(views, Guess::new(false, false))
+        Piece::direct(views, false)
     }
 
     /// The members' components as one slice each, to be read; `None` if there are no members.

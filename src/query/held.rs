@@ -2,18 +2,16 @@
 
 use std::sync::OnceLock;
 
-use super::alignment::Compared;
+use super::alignment::Alignment;
 use super::candidates::{Candidates, Walked};
 use super::exceptions::Exceptions;
 use super::filter::QueryFilter;
 use super::opening::{Opening, explained};
 use super::piece::{Piece, Views};
 use super::prefix::{aligned, covering};
-use super::survey::{Column, Demands, Marks, Needs, Speller, Survey, Surveyor, Wanted};
+use super::survey::{Column, Demands, Needs, Survey, Surveyor, Wanted};
 use super::term::QueryData;
-use crate::cell::Read;
 use crate::entity::Entity;
-use crate::plan::{Asked, Finding, Plan, Plans, Spelling};
 use crate::world::BorrowConflict;
 
 /// The guards of a query, and how it looks at what they lend. As long as they are held nothing moves.
@@ -108,9 +106,6 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
                 let all = survey.driver.map_or(entities, |driver| driver.entities);
                 entities = &all[..prefix.len];
                 is_sure = prefix.is_sure;
-                if survey.is_aligned_by(&prefix) {
-                    self.align(true);
-                }
                 survey.prefix = Some(prefix);
             }
             let (driver, prefix) = (survey.driver.map(|driver| driver.id), survey.prefix);
@@ -131,16 +126,13 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
         (Views { data, filter, entities, world, is_sure, rows, exceptions }, survey)
     }
 
-    /// Notes that all pools are in the same order, if they are; the next walk knows it then. Does not compare them
-    /// if a group says so (G1).
+    /// Notes which pools are in the same order; the next walk knows it then.
     #[cold]
     #[inline(never)]
-    pub(super) fn align(&self, is_known: bool) -> bool {
-        let mut compared = Compared::new(is_known);
-        self.show(&mut compared);
-        let Some(mut noted) = compared.number() else { return false };
-        self.show(&mut noted);
-        true
+    pub(super) fn align(&self) {
+        let mut alignment = Alignment::default();
+        self.show(&mut alignment);
+        alignment.note();
     }
 
     /// Shows the pools to who is in no hurry.
@@ -160,7 +152,7 @@ impl<'w, D: QueryData, F: QueryFilter> Held<'w, D, F> {
     #[inline(never)]
     fn survey_changes(&self) -> (Views<'_, D, F>, Survey<'_>) {
         let ((data, filter), mut survey) = self.look();
-        // Structure does not say who passes, so nothing is known for sure and no plan is made.
+        // Structure does not say who passes, so nothing is known for sure.
         (survey.is_picky, survey.is_timed) = (true, true);
         let driver = survey.driver.filter(|_| survey.wanted.is_some());
         let known = match (driver, self.walked.get()) {
@@ -210,48 +202,4 @@ pub(super) fn needs<'a, D: QueryData, F: QueryFilter>(
     D::columns(data, &mut demands);
     F::columns(filter, &mut demands);
     survey.needs(demands)
-}
-
-/// A query as far as its plan depends on it.
-pub(super) struct Shape<'s, 'a, D: QueryData, F: QueryFilter> {
-    pub(super) views: Views<'a, D, F>,
-    pub(super) survey: &'s Survey<'a>,
-}
-
-impl<D: QueryData, F: QueryFilter> Asked for Shape<'_, '_, D, F> {
-    #[inline(always)]
-    fn spell(&self, to: &mut impl Spelling) {
-        let mut speller = Speller::new(to, self.survey.marks());
-        D::columns(self.views.data, &mut speller);
-        F::columns(self.views.filter, &mut speller);
-    }
-}
-
-/// The same for who is in no hurry. Knows no type, so that a query is not compiled for it.
-pub(super) struct Spelled<'s, 'a> {
-    pub(super) marks: Marks,
-    pub(super) show: &'s dyn Fn(&mut dyn Surveyor<'a>),
-}
-
-impl Asked for Spelled<'_, '_> {
-    fn spell(&self, to: &mut impl Spelling) {
-        (self.show)(&mut Speller::new(to, self.marks));
-    }
-}
-
-impl Spelled<'_, '_> {
-    /// What is known of the query.
-    pub(super) fn find<'p>(&self, plans: &'p Plans) -> Finding<'p> {
-        plans.find(self)
-    }
-
-    /// Remembers that the query was walked.
-    pub(super) fn note(&self, plans: &Plans) {
-        plans.note(self);
-    }
-
-    /// Keeps the plan of the query.
-    pub(super) fn keep<'p>(&self, plans: &'p Plans, plan: Plan) -> Option<Read<'p, Plan>> {
-        plans.keep(self, plan)
-    }
 }

@@ -87,7 +87,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// Number of matches.
     ///
     /// # Complexity
-    /// O(driver), or O(1) if the query has a plan or just one pool.
+    /// O(driver), or O(1) if the query has just one pool, or its pools are known to be in one order.
     pub fn count(&self) -> usize {
         self.iter().count()
     }

@@ -2,8 +2,8 @@
 //!
 //! A query holds a guard on each pool it names and walks the shortest of the required ones, the
 //! *driver*. It goes from stretch to stretch in which all its pools hold the same entities in the
-//! same order, so that most of the work is a loop over slices. Where the stretches are is found
-//! on the way, or known from a *plan* that was made when the same query was walked before.
+//! same order, so that most of the work is a loop over slices. Blocks say where these are; where there
+//! are none, the walk looks entities up and compares the pools as it goes.
 //!
 //! # Invariants
 //! **Q1** – within one walk each entity is fetched at most once: the entities of a pool are
@@ -13,6 +13,7 @@ mod alignment;
 mod blocks;
 mod candidates;
 mod change;
+mod direct;
 mod dynamic;
 mod entity_term;
 mod exceptions;
@@ -24,6 +25,7 @@ mod held;
 mod lookup;
 mod many;
 mod marks;
+mod matches;
 mod membership;
 mod merged;
 mod mode;
@@ -34,7 +36,6 @@ mod optional;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod piece;
-mod planner;
 mod pool_term;
 mod prefix;
 mod runs;
@@ -70,8 +71,6 @@ use opening::Opening;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::cell::Read;
-use crate::plan::Plan;
 use crate::tick::{Span, Tick};
 use crate::world::{BorrowConflict, World};
 
@@ -107,10 +106,6 @@ use crate::world::{BorrowConflict, World};
 #[doc(alias = "view")]
 pub struct Query<'w, D: QueryData, F: QueryFilter = ()> {
     held: Held<'w, D, F>,
-    /// The plan, once there is one. Nothing can move while the guards are held, so it stays.
-    plan: Option<Read<'w, Plan>>,
-    /// The same, found through a shared query.
-    shared_plan: OnceLock<Read<'w, Plan>>,
 }
 
 impl World {
@@ -222,7 +217,7 @@ impl<'w, D: QueryData, F: QueryFilter> Query<'w, D, F> {
     #[inline(always)]
     #[track_caller]
     fn open(opening: Opening<'w>) -> Result<Self, BorrowConflict> {
-        Ok(Self { held: Held::take(opening)?, plan: None, shared_plan: OnceLock::new() })
+        Ok(Self { held: Held::take(opening)? })
     }
 }
 

@@ -175,11 +175,6 @@ macro_rules! named_query_data {
             }
 
             #[inline]
-            fn save(__place: Self::Place, __numbers: &mut ::std::vec::Vec<::core::primitive::u32>) {
-                <$crate::query::named::Terms<Self> as $crate::query::QueryData>::save(__place, __numbers);
-            }
-
-            #[inline]
             fn load(__numbers: &[::core::primitive::u32]) -> Self::Place {
                 <$crate::query::named::Terms<Self> as $crate::query::QueryData>::load(__numbers)
             }

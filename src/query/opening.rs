@@ -51,12 +51,6 @@ impl<'w> Opening<'w> {
         Self { span: Span { since: tick, ..self.span }, ..self }
     }
 
-    /// Whether the guards need no mark (B2).
-    #[inline]
-    pub(super) fn is_alone(self) -> bool {
-        self.is_alone
-    }
-
     #[inline]
     #[track_caller]
     pub(super) fn read<T>(self, cell: &'w Cell<T>) -> Result<Read<'w, T>, Conflict> {

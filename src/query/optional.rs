@@ -103,19 +103,6 @@ unsafe impl<D: QueryData> QueryData for Option<D> {
     }
 
     #[inline]
-    fn save(place: Self::Place, numbers: &mut Vec<u32>) {
-        match place {
-            Some(place) => {
-                if !D::NICHE {
-                    numbers.push(0);
-                }
-                D::save(place, numbers);
-            }
-            None => numbers.extend(std::iter::repeat_n(NONE, Self::COLUMNS)),
-        }
-    }
-
-    #[inline]
     fn load(numbers: &[u32]) -> Self::Place {
         let is_there = numbers[0] != NONE;
         is_there.then(|| D::load(if D::NICHE { numbers } else { &numbers[1..] }))
@@ -245,11 +232,6 @@ macro_rules! any_of {
             }
 
             #[inline]
-            fn save(place: Self::Place, numbers: &mut Vec<u32>) {
-                <($(Option<$name>,)*)>::save(place, numbers);
-            }
-
-            #[inline]
             fn load(numbers: &[u32]) -> Self::Place {
                 <($(Option<$name>,)*)>::load(numbers)
             }
@@ -371,11 +353,6 @@ unsafe impl<T: Component> QueryData for Has<T> {
     #[inline]
     fn extend(search: Self::Search<'_>, place: bool, entities: &[Entity]) -> usize {
         entities.iter().take_while(|entity| search.contains(**entity) == place).count()
-    }
-
-    #[inline]
-    fn save(place: bool, numbers: &mut Vec<u32>) {
-        numbers.push(place.into());
     }
 
     #[inline]

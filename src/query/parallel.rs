@@ -10,7 +10,7 @@ use rayon::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge
 
 use super::filter::QueryFilter;
 use super::mode::{Mode, Reading, Writing};
-use super::piece::{Piece, Way};
+use super::piece::Piece;
 use super::term::QueryData;
 use super::{Query, Walk};
 
@@ -48,11 +48,7 @@ impl<D: QueryData, F: QueryFilter> Piece<'_, D, F> {
             return (self, None);
         }
         let middle = self.at + len / 2;
-        let way = match self.way {
-            Way::Runs(plan, _) => Way::Runs(plan, plan.run_of(middle)),
-            other => other,
-        };
-        (Self { end: middle, ..self }, Some(Self { at: middle, way, ..self }))
+        (Self { end: middle, ..self }, Some(Self { at: middle, ..self }))
     }
 }
 
@@ -79,7 +75,7 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     /// assert_eq!(fast, 999);
     /// ```
     pub fn par_iter_mut(&mut self) -> ParIterMut<'_, D, F> {
-        ParWalk::new(self.matches_mut())
+        ParWalk::new(self.matches())
     }
 }
 
@@ -90,7 +86,7 @@ impl<'a, D: QueryData, F: QueryFilter, M: Mode> ParWalk<'a, D, F, M> {
 
     /// Parts the work into pieces of no fewer than `matches`.
     ///
-    /// Without a plan pieces are measured in entities of the driver, of which some may not match.
+    /// Pieces are measured in entities of the driver, of which some may not match.
     /// The default suits bodies of a few nanoseconds; for heavy ones choose fewer.
     #[must_use]
     pub fn batch(mut self, matches: usize) -> Self {

@@ -137,7 +137,7 @@ impl<'a, T: Component> PoolView<'a, T> {
     #[inline(always)]
     unsafe fn cursor(&self, place: u32, entities: *const Entity) -> PoolCursor<'a, T> {
         let at = place as usize;
-        debug_assert!(at < self.entities().len(), "Q2: the plan is of another time");
+        debug_assert!(at < self.entities().len(), "S1");
         // SAFETY: a place was found in a map, so there is one.
         let map = unsafe { self.map.unwrap_unchecked() };
         let first = if T::Storage::CONTIGUOUS { self.base.wrapping_add(at) } else { self.base };
@@ -209,7 +209,7 @@ impl<T: Component> PoolCursor<'_, T> {
         let entity = self.entities.wrapping_add(nth);
         // SAFETY: the stretch is longer than `nth`, and its entities are readable.
         let entity = unsafe { *entity };
-        // SAFETY: the entities of a stretch follow each other in this pool, too (Q2).
+        // SAFETY: the entities of a stretch follow each other in this pool, too: compared, or by A1, G1 or S6.
         unsafe { self.values.ptr(self.at + nth, entity) }
     }
 
@@ -321,11 +321,6 @@ macro_rules! pool_term {
             #[inline]
             fn extend(search: Self::Search<'_>, place: u32, entities: &[Entity]) -> usize {
                 search.extend(place, entities)
-            }
-
-            #[inline]
-            fn save(place: u32, numbers: &mut Vec<u32>) {
-                numbers.push(place);
             }
 
             #[inline]

@@ -233,7 +233,7 @@ impl<D: SliceData, F: QueryFilter> Query<'_, D, F> {
     /// }
     /// ```
     pub fn runs_mut(&mut self) -> Runs<'_, D, F, Writing> {
-        Runs { runs: Merged::new(self.matches_mut()), mode: PhantomData }
+        Runs { runs: Merged::new(self.matches()), mode: PhantomData }
     }
 }
 

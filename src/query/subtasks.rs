@@ -1,7 +1,7 @@
 //! A walk in several parts, each with its own output and commands.
 //!
 //! Unlike the parts of a parallel iterator, these are the same for any number of threads: they are cut
-//! from the driver by position, whatever plans there are.
+//! from the driver by position.
 
 #![allow(unsafe_code, reason = "walks the parts of one unique borrow")]
 
@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::filter::QueryFilter;
+use super::matches::piece;
 use super::piece::Piece;
-use super::planner::piece;
 use super::term::QueryData;
 use super::{IterMut, Query, Walk};
 use crate::world::{Branch, Commands};
@@ -139,7 +139,7 @@ impl<D: QueryData, F: QueryFilter> Subtasks<'_, '_, D, F> {
     ) -> Vec<O> {
         let (views, survey) = self.query.held.survey();
         let world = commands.world();
-        let whole = piece(views, &survey, None);
+        let whole = piece(views, &survey);
         let parts: Vec<Range<usize>> = self.split.parts(whole.end).collect();
         let branches = commands.fork(parts.len());
         let tasks = parts.into_iter().zip(branches).map(|(part, branch)| {

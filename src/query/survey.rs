@@ -1,36 +1,33 @@
-//! Which pools a query names: seen once to find the driver, and once more for the key of a plan.
+//! Which pools a query names, what it demands of them, and which one is the driver.
 
 use super::marks::MOST;
 use super::prefix::Prefix;
 use crate::access::Key;
 use crate::entity::Entity;
-use crate::plan::Spelling;
 use crate::sparse::{Order, Rows};
 
 /// What a pool does for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Its values are fetched.
-    Fetched = 0,
+    Fetched,
     /// Its entities pass a filter.
-    With = 1,
+    With,
     /// Its entities do not pass a filter.
-    Without = 2,
+    Without,
     /// It is asked for each entity.
-    Asked = 3,
+    Asked,
 }
 
-/// Where optional parts begin and end in the key.
+/// An optional part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// `Option<…>`.
-    Option = 4,
+    Option,
     /// `AnyOf<…>`.
-    AnyOf = 5,
+    AnyOf,
     /// `Or<…>`.
-    Or = 6,
-    /// The end of one of these.
-    End = 7,
+    Or,
 }
 
 /// Sees the pools of a query, in the order in which it names them.
@@ -120,7 +117,7 @@ impl Wanted {
     }
 }
 
-/// Entities below which finding a plan costs more than it saves.
+/// Entities below which asking blocks costs more than it saves.
 pub(super) const SMALL: usize = 16;
 
 /// What a query demands of its matches.
@@ -152,6 +149,8 @@ pub(super) struct Survey<'a> {
     longest: usize,
     /// The number of their order, if it is known that they have the same; zero if not.
     order: u64,
+    /// Whether one of them has not been compared since it has changed.
+    is_open: bool,
     /// Pools that are fetched from.
     fetched: usize,
     /// Whether the query can be walked along bands, by what it asks for.
@@ -184,6 +183,7 @@ impl Survey<'_> {
             required: 0,
             longest: 0,
             order: 0,
+            is_open: false,
             fetched: 0,
             is_plain: true,
             has_rows: true,
@@ -199,7 +199,7 @@ impl Survey<'_> {
 }
 
 impl Survey<'_> {
-    /// Whether a plan would be of no use.
+    /// Whether blocks would be of no use.
     #[inline]
     pub(super) fn is_simple(&self) -> bool {
         self.is_timed
@@ -226,10 +226,14 @@ impl Survey<'_> {
         self.required == self.pools && !self.is_picky && self.driver.is_some()
     }
 
-    /// Whether a group says that all pools hold the same entities in the same order, and nobody has noted that.
+    /// Whether the pools may be in the same order, and nobody knows.
     #[inline]
-    pub(super) fn is_aligned_by(&self, prefix: &Prefix) -> bool {
-        prefix.is_whole && self.longest == prefix.len && self.may_be_aligned()
+    pub(super) fn is_worth_comparing(&self) -> bool {
+        let is_long = |driver: Column<'_>| driver.entities.len() >= SMALL.max(self.longest);
+        !self.is_aligned()
+            && self.is_open
+            && self.may_be_aligned()
+            && self.driver.is_some_and(is_long)
     }
 
     /// What it takes to be a match, as far as groups can say something about it.
@@ -239,18 +243,6 @@ impl Survey<'_> {
         let Self { wanted, pools, .. } = *self;
         let Demands { masks, has_choice, .. } = demands;
         Needs { masks, has_choice, wanted, shortest, pools }
-    }
-
-    /// What the key of a plan has beside the pools.
-    #[inline(always)]
-    pub(super) fn marks(&self) -> Marks {
-        match self.prefix {
-            Some(prefix) => {
-                let (wanted, members) = (Some(prefix.only), Some(prefix.len as u64));
-                Marks { wanted, members, is_view: false }
-            }
-            None => Marks { wanted: self.wanted, members: None, is_view: false },
-        }
     }
 }
 
@@ -287,6 +279,7 @@ impl<'a> Surveyor<'a> for Survey<'a> {
             Role::Fetched | Role::With if self.depth == 0 => {
                 let order = column.order.get();
                 self.order = if self.required == 0 || self.order == order { order } else { 0 };
+                self.is_open |= order == 0;
                 self.longest = self.longest.max(column.entities.len());
                 self.required += 1;
                 let is_better = match (self.wanted, self.driver) {
@@ -402,65 +395,5 @@ impl<'a> Surveyor<'a> for Requirement {
 
     fn end(&mut self) {
         self.depth -= 1;
-    }
-}
-
-/// What marks the wanted driver in a key.
-const DRIVER: u64 = 8;
-
-/// What marks the key of a view.
-const VIEW: u64 = 9;
-
-/// What a key has beside the pools. A plan has positions of the driver, so which one that is belongs to it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Marks {
-    wanted: Option<Wanted>,
-    /// Members of the group that says who matches.
-    members: Option<u64>,
-    /// Whether it is that of a view, for which no plan is made.
-    is_view: bool,
-}
-
-impl Marks {
-    /// Those of a view of the same query.
-    pub(super) fn of_view(self) -> Self {
-        Self { is_view: true, ..self }
-    }
-}
-
-/// Spells the key of a plan.
-pub(super) struct Speller<'s, S>(&'s mut S);
-
-impl<'s, S: Spelling> Speller<'s, S> {
-    #[inline]
-    pub(super) fn new(to: &'s mut S, marks: Marks) -> Self {
-        if marks.is_view {
-            to.shape(VIEW);
-        }
-        if let Some(members) = marks.members {
-            to.stamp(members);
-        }
-        if let Some(wanted) = marks.wanted {
-            to.shape(u64::from(wanted.id()) << 8 | DRIVER);
-        }
-        Self(to)
-    }
-}
-
-impl<'a, S: Spelling> Surveyor<'a> for Speller<'_, S> {
-    #[inline]
-    fn column(&mut self, column: Column<'a>) {
-        self.0.shape(u64::from(column.id) << 8 | column.role as u64);
-        self.0.stamp(column.stamp);
-    }
-
-    #[inline]
-    fn begin(&mut self, part: Part) {
-        self.0.shape(part as u64);
-    }
-
-    #[inline]
-    fn end(&mut self) {
-        self.0.shape(Part::End as u64);
     }
 }

@@ -100,7 +100,7 @@ pub unsafe trait QueryData: Sealed {
     #[doc(hidden)]
     type Cursor<'a>: Copy;
 
-    /// Numbers that a place is saved in.
+    /// Numbers that a place is made of.
     #[doc(hidden)]
     const COLUMNS: usize;
 
@@ -178,10 +178,7 @@ pub unsafe trait QueryData: Sealed {
     #[doc(hidden)]
     fn extend(search: Self::Search<'_>, place: Self::Place, entities: &[Entity]) -> usize;
 
-    #[doc(hidden)]
-    fn save(place: Self::Place, numbers: &mut Vec<u32>);
-
-    /// The place that was saved in `COLUMNS` numbers.
+    /// The place that `COLUMNS` numbers make.
     #[doc(hidden)]
     fn load(numbers: &[u32]) -> Self::Place;
 

@@ -110,11 +110,6 @@ macro_rules! tuple_term {
             }
 
             #[inline]
-            fn save(place: Self::Place, numbers: &mut Vec<u32>) {
-                $($name::save(place.$at, numbers);)*
-            }
-
-            #[inline]
             fn load(numbers: &[u32]) -> Self::Place {
                 let mut next = 0;
                 ($({

@@ -6,11 +6,10 @@ use std::fmt;
 
 use super::Query;
 use super::filter::QueryFilter;
-use super::held::{Held, Spelled};
+use super::held::Held;
 use super::piece::{FRONT, Piece};
 use super::term::{QueryData, Row};
 use crate::entity::Entity;
-use crate::plan::{Finding, Plan};
 use crate::sparse::SlotRow;
 use crate::world::World;
 
@@ -32,8 +31,8 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
     ///
     /// As [`get`](Self::get), but what each look-up needs is read once for all of them: a loop over random
     /// ids is up to a quarter faster. For a few look-ups `get` is as good. Where all pools of the query hold the
-    /// same entities in the same order, an entity is looked up in one of them; whether they do is found out by the
-    /// second view since they have changed, which compares them.
+    /// same entities in the same order, an entity is looked up in one of them; the
+    /// second view or walk since they have changed finds out whether they do, and compares them.
     ///
     /// # Examples
     /// ```
@@ -65,26 +64,16 @@ impl<D: QueryData, F: QueryFilter> Query<'_, D, F> {
 }
 
 impl<D: QueryData, F: QueryFilter> Held<'_, D, F> {
-    /// The slots of one pool, if all pools are known to be in the same order. If that may be and was not
-    /// found out yet, it is when somebody asks again and nothing has changed, as with plans.
+    /// The slots of one pool, if all pools are known to be in the same order. If that may be, the second view since
+    /// a change finds out.
     #[inline(never)]
     fn common_slots(&self) -> Option<SlotRow<'_>> {
         let (views, survey) = self.survey();
         if survey.is_aligned() {
             return D::slots(views.data);
         }
-        if !survey.is_simple() {
-            let plans = self.opening.world.plans();
-            // Under a key of its own: a walk must not take it for a walk.
-            let spelled = Spelled { marks: survey.marks().of_view(), show: &|to| self.show(to) };
-            match spelled.find(plans) {
-                Finding::New => spelled.note(plans),
-                // A plan of nothing remembers that they are not.
-                Finding::Unchanged if !self.align(false) => {
-                    _ = spelled.keep(plans, Plan::nothing())
-                }
-                Finding::Unchanged | Finding::Plan(_) | Finding::TooBig => {}
-            }
+        if survey.is_worth_comparing() {
+            self.align();
         }
         None
     }

@@ -31,7 +31,7 @@ impl Stamp {
     #[inline(always)]
     pub(super) fn raise(&mut self) {
         self.count += 1;
-        *self.order.0.get_mut() = UNKNOWN;
+        *self.order.0.get_mut() = CHANGED;
     }
 
     /// The set takes the place of another one, so that both their stamps are of the past.
@@ -45,7 +45,7 @@ impl Stamp {
 impl Clone for Stamp {
     fn clone(&self) -> Self {
         // A copy of a set is in the same order.
-        let order = AtomicU64::new(self.order.get());
+        let order = AtomicU64::new(self.order.0.load(Ordering::Relaxed));
         Self { count: self.count, order: Order(order) }
     }
 }
@@ -53,39 +53,45 @@ impl Clone for Stamp {
 /// The number of an order of entities, if it has one.
 ///
 /// A number means one packed array and no other, for ever, whatever world it is in; so sets of the same number
-/// are equal (S6). A set loses its number with the next change. One word, written only by who has compared: it
-/// does not matter who is first if several threads do so at once.
+/// are equal (S6). A set loses its number with the next change. Numbers that differ mean nothing: that the sets were
+/// compared, or that each was compared with others, and is not again until it changes. One word, written
+/// only after a comparison: it does not matter which of several threads is first.
 #[derive(Debug, Default)]
 pub struct Order(AtomicU64);
 
-/// What an order without a number has.
-const UNKNOWN: u64 = 0;
+/// The word of a set that has changed, and of one that a query has asked for since; a number is one less than its word.
+const CHANGED: u64 = 0;
+const ASKED: u64 = 1;
 
-static NEXT: AtomicU64 = AtomicU64::new(UNKNOWN + 1);
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Order {
     /// That of a set that does not exist.
     pub(crate) const fn nobodys() -> Self {
-        Self(AtomicU64::new(UNKNOWN))
+        Self(AtomicU64::new(CHANGED))
     }
 
     /// The number; zero if there is none.
     #[inline(always)]
     pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed).saturating_sub(ASKED)
+    }
+
+    /// Asks for the number. Returns whether that is the first time since the set has changed.
+    pub(crate) fn is_first_question(&self) -> bool {
+        self.0.compare_exchange(CHANGED, ASKED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// The number, which the order gets if it has none.
     pub(crate) fn number(&self) -> u64 {
-        if self.get() == UNKNOWN {
-            self.0.store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        }
+        let has_none = |word| (word <= ASKED).then(|| ASKED + NEXT.fetch_add(1, Ordering::Relaxed));
+        _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, has_none);
         self.get()
     }
 
     /// Says that it is the order of that number: the two sets have been compared.
     pub(crate) fn is_that_of(&self, number: u64) {
-        self.0.store(number, Ordering::Relaxed);
+        self.0.store(ASKED + number, Ordering::Relaxed);
     }
 }
 

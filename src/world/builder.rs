@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::World;
 use crate::entity::{Entities, Entity, Limits};
-use crate::plan::Plans;
 
 /// Says which ids a new [`World`] may give out.
 ///
@@ -25,7 +24,6 @@ pub struct WorldBuilder {
     range: Option<Range<u32>>,
     limit: Option<u32>,
     last_version: Option<u32>,
-    plan_memory: Option<usize>,
 }
 
 impl WorldBuilder {
@@ -46,15 +44,6 @@ impl WorldBuilder {
     /// Spawning more is an error, and so is demanding an index beyond the limit.
     pub fn entity_limit(mut self, limit: u32) -> Self {
         self.limit = Some(limit);
-        self
-    }
-
-    /// Lets the plans of queries take at most this many bytes, instead of 64 MiB.
-    ///
-    /// A plan remembers where the matches of a query lie, so that walking it again costs no
-    /// look-ups. Queries without a plan work all the same.
-    pub fn plan_memory(mut self, bytes: usize) -> Self {
-        self.plan_memory = Some(bytes);
         self
     }
 
@@ -85,7 +74,6 @@ impl WorldBuilder {
         if let Some(version) = self.last_version {
             limits.last_version = version.min(Entity::MAX_VERSION);
         }
-        let plans = self.plan_memory.map_or_else(Plans::default, Plans::with_budget);
-        World { entities: Entities::with_limits(limits), plans, ..World::default() }
+        World { entities: Entities::with_limits(limits), ..World::default() }
     }
 }

@@ -72,7 +72,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::component::Component;
 use crate::entity::{Entities, Entity};
-use crate::plan::Plans;
 pub(crate) use homes::LooseRows;
 #[cfg(feature = "serde")]
 pub(crate) use homes::{Homes, Sorted};
@@ -117,7 +116,6 @@ pub struct World {
     // still use what a resource keeps alive.
     pools: Pools,
     resources: Resources,
-    plans: Plans,
     react: React,
     number: WorldNumber,
 }
@@ -142,12 +140,6 @@ impl World {
     /// An empty world.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// The plans of its queries.
-    #[inline]
-    pub(crate) fn plans(&self) -> &Plans {
-        &self.plans
     }
 
     /// The pool of `T`, if the world knows it.

@@ -27,8 +27,6 @@ pub struct MemoryReport {
     pub homes: usize,
     /// The pools, in the order in which the world came to know the components.
     pub pools: Vec<PoolMemory>,
-    /// Plans of queries.
-    pub plans: usize,
     /// Commands that listeners have recorded.
     pub commands: usize,
     /// Number of resources.
@@ -64,7 +62,6 @@ impl MemoryReport {
     pub fn total(&self) -> usize {
         self.entities
             + self.homes
-            + self.plans
             + self.commands
             + self.pools.iter().map(|p| p.memory.total() + p.journal.bytes).sum::<usize>()
     }
@@ -86,7 +83,6 @@ impl fmt::Display for MemoryReport {
             }
         }
         writeln!(f, "{:>12} {:>12} {:>10}  (ids and signatures)", "", self.entities, "")?;
-        writeln!(f, "{:>12} {:>12} {:>10}  (plans of queries)", "", self.plans, "")?;
         writeln!(f, "{:>12} {:>12} {:>10}  (homes of entities)", "", self.homes, "")?;
         write!(f, "{} bytes in all, and {} resources", self.total(), self.resources)
     }
@@ -125,7 +121,6 @@ impl World {
             entities: self.entities.heap_bytes(),
             homes: self.pools.homes.heap_bytes() + self.pools.remains_bytes(),
             pools: pools.collect(),
-            plans: self.plans.heap_bytes(),
             commands: self.queue_bytes(),
             resources: self.resources.len(),
         }
@@ -133,8 +128,7 @@ impl World {
 
     /// Gives back memory that serves nothing: after a peak, after a level.
     ///
-    /// Slots of dead ids stay, because their versions must be remembered. Plans of queries go, and
-    /// are made again when needed.
+    /// Slots of dead ids stay, because their versions must be remembered.
     #[doc(alias = "compact")]
     pub fn shrink_to_fit(&mut self) {
         self.entities.shrink_to_fit();
@@ -144,6 +138,5 @@ impl World {
         self.entities.forget_guesses();
         self.pools.homes.shrink_to_fit();
         self.pools.forget_remains();
-        self.plans.clear();
     }
 }

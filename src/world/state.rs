@@ -423,7 +423,7 @@ impl World {
 
     /// A world that knows the same components under the same numbers, and has the same groups.
     pub(crate) fn twin(&self) -> Self {
-        let mut twin = Self { plans: self.plans.alike(), ..Self::new() };
+        let mut twin = Self::new();
         for pool in self.pools.iter() {
             pool.register_in(&mut twin.pools);
         }

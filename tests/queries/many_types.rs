@@ -59,7 +59,7 @@ impl Sets {
     }
 }
 
-/// The matches, three times: directly, while a plan is made, and by it.
+/// The matches, three times: with nothing known of the pools, and with what the walks before have found out.
 fn matches<D, F: QueryFilter>(world: &World) -> BTreeSet<Entity>
 where
     D: for<'a> QueryData<ReadItem<'a> = (Entity, bool)>,

@@ -37,15 +37,10 @@ macro_rules! batch {
 }
 
 impl Scene {
-    /// A world with `scale` entities or so, whose plans may take this much memory.
-    pub fn new(mut rng: Rng, scale: usize, plan_memory: Option<usize>) -> Self {
-        let builder = World::builder();
-        let world = match plan_memory {
-            Some(bytes) => builder.plan_memory(bytes).build(),
-            None => builder.build(),
-        };
+    /// A world with `scale` entities or so.
+    pub fn new(mut rng: Rng, scale: usize) -> Self {
         let steps = 3 + rng.below(6);
-        let mut scene = Self { world, model: Model::default(), rng, made: 0 };
+        let mut scene = Self { world: World::new(), model: Model::default(), rng, made: 0 };
         for _ in 0..steps {
             scene.rebuild(scale);
         }

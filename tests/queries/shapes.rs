@@ -77,8 +77,7 @@ fn ways<D: Term, F: Condition>(topic: Topic) -> Vec<Way<D, F>> {
     }
 }
 
-/// Uses queries of one shape in all these ways. The first walk goes directly, the second makes a
-/// plan, and the rest goes by it, as far as the query has one.
+/// Uses queries of one shape in all these ways.
 fn check<D: Term, F: Condition>(
     scene: &mut Scene,
     open: impl for<'w> Fn(&'w mut World, &mut Rng) -> Query<'w, D, F>,

@@ -131,7 +131,7 @@ fn by_types(types: usize, cli: &Cli) -> Times {
     let bare: Vec<_> = bare.map(|(_, id)| *id).collect();
     let insert = time(bare.len(), || bare.iter().for_each(|id| (last.insert)(&mut world, *id)));
     let remove = time(bare.len(), || bare.iter().for_each(|id| (last.remove)(&mut world, *id)));
-    // The second walk: the first one makes a plan.
+    // The second walk: the first one fills the caches.
     walk(&mut world);
     let walk = time(n, || walk(&mut world));
     let despawn = time(n, || ids.iter().for_each(|id| _ = world.despawn(*id)));
