@@ -484,6 +484,29 @@ fn long_blocks_are_one_stretch_as_far_as_they_touch_in_all_pools() {
 }
 
 #[test]
+fn a_pool_that_is_sorted_and_was_in_order_is_found_all_the_same() {
+    let (mut world, ids) = arranged(300);
+    let both = |world: &World| {
+        let optional = world.query::<(&A, Option<&B>)>();
+        let refused = world.query_filtered::<&A, Without<B>>();
+        let required = world.query::<(&A, &C, &B)>();
+        let has_b = optional.iter().filter(|(_, b)| b.is_some()).count();
+        (has_b, refused.count(), required.count())
+    };
+    for &id in &ids[..2] {
+        // One is out of place, so that it is known who is.
+        let mut pool = world.pool_mut::<B>();
+        let value = pool.remove(id).unwrap();
+        pool.insert(id, value).unwrap();
+    }
+    let before = both(&world);
+
+    world.pool_mut::<B>().sort_by_key(|_| 0).unwrap();
+
+    assert_eq!(both(&world), before);
+}
+
+#[test]
 fn the_65th_component_leaves_homes_as_they_are() {
     let (mut world, ids) = arranged(300);
     let id = ids[0];

@@ -60,7 +60,7 @@ pub(crate) struct Register {
     firsts: Vec<u32>,
     /// Rows of all blocks.
     rows: u32,
-    /// How often a row has got or lost a tenant.
+    /// Grows when a row gets or loses a tenant, and with each round.
     changes: u64,
     /// Whether rows are to be numbered anew.
     is_unnumbered: bool,
@@ -172,8 +172,11 @@ impl Register {
         self.is_unnumbered = true;
     }
 
-    /// Numbers the rows of all blocks, if blocks have got or lost rows: to be called before rows are asked for by number.
+    /// Numbers the rows of all blocks, if blocks have got or lost rows: to be called at the end of a round, before rows are
+    /// asked for by number.
     pub(crate) fn number(&mut self) {
+        // Pools may have lost bands whose rows are still there: who was placed in these is loose now.
+        self.changes += 1;
         if !std::mem::take(&mut self.is_unnumbered) {
             return;
         }
@@ -182,7 +185,6 @@ impl Register {
             *first = self.rows;
             self.rows += tenants.len() as u32;
         }
-        self.changes += 1;
     }
 
     /// Number of rows of all blocks.
@@ -202,7 +204,7 @@ impl Register {
         Some(*self.firsts.get(home.block as usize)? as usize + home.row as usize)
     }
 
-    /// A number that grows whenever a row gets or loses a tenant.
+    /// A number that grows whenever a row gets or loses a tenant, and with each round.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }

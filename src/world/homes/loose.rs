@@ -12,8 +12,9 @@ use crate::sparse::{Register, Rows};
 /// The rows of those who are loose in a pool, as bits by the number of the row among all of the world.
 #[derive(Debug, Default)]
 pub(crate) struct LooseRows {
-    /// Of the pool, and of the register.
-    times: Option<(u64, u64)>,
+    /// Of the pool, and of the register; and how many were placed, because a pool may lose its rows and change in
+    /// nothing else.
+    times: Option<(u64, u64, usize)>,
     bits: Vec<u64>,
 }
 
@@ -72,7 +73,7 @@ impl World {
             kept.resize_with(component as usize + 1, Arc::default);
         }
         let kept = &mut kept[component as usize];
-        let times = Some((stamp, register.changes()));
+        let times = Some((stamp, register.changes(), rows.map_or(usize::MAX, Rows::count)));
         if kept.times != times {
             match Arc::get_mut(kept) {
                 Some(found) => found.find(entities, rows, register),
