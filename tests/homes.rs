@@ -485,7 +485,7 @@ fn long_blocks_are_one_stretch_as_far_as_they_touch_in_all_pools() {
 
 #[test]
 fn a_pool_that_is_sorted_and_was_in_order_is_found_all_the_same() {
-    let (mut world, ids) = arranged(300);
+    let (world, ids) = arranged(300);
     let both = |world: &World| {
         let optional = world.query::<(&A, Option<&B>)>();
         let refused = world.query_filtered::<&A, Without<B>>();

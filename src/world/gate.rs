@@ -222,15 +222,10 @@ impl<'w> Gate<'w> {
     #[expect(clippy::question_mark, reason = "`?` is a call in debug builds")]
     pub(crate) fn remove<T: Component>(&mut self) -> Option<T> {
         let now = self.pools.clock.now;
-        let has_codes = self.pools.has_codes();
-        let Some(mut found) = self.pools.found::<T>() else { return None };
-        let pool = found.pool();
-        if has_codes && pool.cell.get_mut().contains(self.entity) {
-            let id = pool.tag.id.index();
-            let homes = &mut found.pools_mut().homes;
-            self.is_changed |= homes.is_part(id);
-            homes.note_lost(id);
+        if self.pools.has_codes() {
+            self.is_changed |= loses_part::<T>(self.pools, self.entity);
         }
+        let Some(mut found) = self.pools.found::<T>() else { return None };
         let pool = found.pool();
         if pool.tag.needs_care {
             return remove_with_care(found, self.entity, self.word);
@@ -241,6 +236,19 @@ impl<'w> Gate<'w> {
 
 // The rest takes the gate in pieces: one whose address is taken lies in memory, also where nobody
 // cares.
+
+/// Counts a component that an entity is about to lose; returns whether it says where it belongs.
+#[inline(never)]
+fn loses_part<T: Component>(pools: &mut Pools, entity: Entity) -> bool {
+    let Some(mut found) = pools.found::<T>() else { return false };
+    let pool = found.pool();
+    let (id, has_it) = (pool.tag.id.index(), pool.cell.get_mut().contains(entity));
+    let homes = &mut found.pools_mut().homes;
+    if has_it {
+        homes.note_lost(id);
+    }
+    has_it && homes.is_part(id)
+}
 
 /// As [`Gate::insert`], for a component that somebody cares for.
 ///
