@@ -215,7 +215,7 @@ fn walks_of_an_arranged_world_are_those_of_a_model() {
                 register_crowd(&mut world);
             }
             if is_crowded && step % 8 == 1 {
-                // Others become the ones with the most members, and nobody has them any more.
+                // Other components come to have the most members.
                 world.clear_pool::<N<3>>();
                 ids.iter().take(350).for_each(|&id| give::<3>(&mut world, id));
                 ids.iter().step_by(9).for_each(|&id| give::<68>(&mut world, id));
@@ -587,7 +587,7 @@ fn take_over<const K: usize>() {
         assert!(ids[..9].iter().any(|dead| dead.index() == born.index()));
         world.insert(born, N::<K>(2)).unwrap();
     }
-    // Until rows that nobody needs are gone.
+    // Until unused rows are gone.
     for _ in 0..40 {
         world.refresh();
         world.despawn(other).unwrap();
@@ -639,7 +639,7 @@ fn a_component_that_comes_and_goes_moves_nothing_in_worlds_of_many_types() {
     // With a new choice, other bits stand for the same components.
     ids.iter().for_each(|id| give::<9>(&mut world, *id));
     let moved = (40..110).filter(|&n| round(&mut world, n)).count();
-    assert_eq!(moved, 0, "rounds in which somebody has moved");
+    assert_eq!(moved, 0, "rounds in which an entity has moved");
     world.verify().unwrap();
     assert!(world.query::<(&A, &B, &N<9>)>().explain().blocks > 0);
 }

@@ -226,7 +226,7 @@ impl Survey<'_> {
         self.required == self.pools && !self.is_picky && self.driver.is_some()
     }
 
-    /// Whether the pools may be in the same order, and nobody knows.
+    /// Whether the pools may be in the same order and were not compared since they changed.
     #[inline]
     pub(super) fn is_worth_comparing(&self) -> bool {
         let is_long = |driver: Column<'_>| driver.entities.len() >= SMALL.max(self.longest);

@@ -86,7 +86,7 @@ impl Pools {
         all.filter(|&(_, id)| id < self.len())
     }
 
-    /// Whether a pool may be arranged: its order belongs to nobody.
+    /// Whether a pool may be arranged: no group owns it, and it is not sorted.
     fn is_able(&self, id: usize) -> bool {
         !self.at(id).tag().is_owned && !self.at(id).is_sorted()
     }
